@@ -1,8 +1,9 @@
 """The passes of each schedule, in order, with what each relies on and what it keeps.
 
-A pass is a function from programs to programs, one of `pyrev.driver.steps`. After each
-`PYREV_DUMP=all` (or the names of passes, separated by commas) prints the program on
-stderr, and the functions in `AFTER` look at it.
+A pass is a function from programs to programs, one of `pyrev.driver.steps` or
+`pyrev.driver.statement_steps`. After each `PYREV_DUMP=all` (or the names of passes,
+separated by commas) prints the program on stderr, and the functions in `AFTER` look at
+it.
 """
 
 from __future__ import annotations
@@ -11,10 +12,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from pyrev.analysis.poly import known_numbers
-from pyrev.driver import steps
+from pyrev.driver import statement_steps, steps
 from pyrev.driver.dump import dump
+from pyrev.driver.setting import Setting
 from pyrev.driver.sizes import Sizes
-from pyrev.driver.steps import Setting
 from pyrev.ir.diagnostics import InternalError
 from pyrev.ir.liveness import live_out
 from pyrev.ir.nodes import Expr, Program
@@ -73,7 +74,7 @@ FUSE_PREFIX = Pass(
 )
 REUSE = Pass(
     "reuse",
-    steps.common_values,
+    statement_steps.common_values,
     "no pass moves a statement any more",
     "every value; a dear function is evaluated once in a straight line",
 )
@@ -85,9 +86,15 @@ SHAPES = Pass(
 )
 FORWARD = Pass(
     "forward",
-    steps.forward_substitution,
+    statement_steps.forward_substitution,
     "nothing looks for a value by its name any more",
     "every value, of the same operations",
+)
+TESTS = Pass(
+    "tests",
+    statement_steps.same_tests,
+    "what runs under a test stands where it runs",
+    "every value",
 )
 
 READABLE = (
@@ -99,28 +106,23 @@ READABLE = (
     ),
     FUSE_PREFIX,
     REUSE,
-    Pass(
-        "tests",
-        steps.same_tests,
-        "no pass moves a statement any more",
-        "every value",
-    ),
+    TESTS,
     Pass(
         "guards",
-        steps.common_guards,
+        statement_steps.common_guards,
         "values have names of their own still",
         "every value, but for zeros",
     ),
     Pass(
         "terms",
-        steps.sums_begun,
+        statement_steps.sums_begun,
         "tests stand where they will",
         "every value, but for zeros",
     ),
     FORWARD,
     Pass(
         "tails",
-        steps.tails,
+        statement_steps.tails,
         "statements are those that are printed",
         "every statement, run in the same order",
     ),
@@ -133,6 +135,13 @@ WHOLE = (FORWARD,)
 CPU = (
     SPECIALISE,
     FIRST,
+    TESTS,
+    Pass(
+        "stores",
+        statement_steps.stores_behind_tests,
+        "nothing looks at what a branch alone does any more",
+        "every value, stored in the same order",
+    ),
     Pass(
         "layout",
         steps.data_layout,
@@ -152,6 +161,12 @@ CPU = (
         "every value up to the order of increments of one element",
     ),
     SHAPES,
+    Pass(
+        "subscripts",
+        statement_steps.subscripts_by_index,
+        "loops are in the order in which they run",
+        "every value",
+    ),
     Pass(
         "rows",
         steps.inner_loops,

@@ -1,74 +1,32 @@
-"""What each pass does, with an example that the tests run.
+"""What each pass over loops does, with an example that the tests run.
 
 A loop over `prange` carries a proof that its iterations may run in any order.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 from pyrev.analysis.poly import known_numbers
-from pyrev.driver.derive import RESERVED
-from pyrev.driver.sizes import Sizes, specialise, with_known_shapes
-from pyrev.ir.dtypes import WEAK_FLOAT, WEAK_INT, concrete, infer
+from pyrev.driver.setting import Setting
+from pyrev.driver.sizes import specialise, with_known_shapes
+from pyrev.ir.dtypes import WEAK_FLOAT, WEAK_INT, concrete
 from pyrev.ir.liveness import live_out
-from pyrev.ir.nodes import Expr, Program, all_names
-from pyrev.schedule.common_tails import common_tails
-from pyrev.schedule.costs import SHIPPED, Costs
+from pyrev.ir.nodes import Program
 from pyrev.schedule.distribute import schedule_readable
-from pyrev.schedule.forward import forwarded
 from pyrev.schedule.gpu_form import Device
-from pyrev.schedule.guards import shared_guards
 from pyrev.schedule.layout import turned
 from pyrev.schedule.ownership import schedule_cpu
-from pyrev.schedule.report import Decision
-from pyrev.schedule.reuse import reuse
 from pyrev.schedule.rows import rows
 from pyrev.schedule.rows.contract import contracted
 from pyrev.schedule.rows.first_writes import set_first
 from pyrev.schedule.rows.fuse_prefix import found_once
 from pyrev.schedule.rows.interleaved import with_own_rows
 from pyrev.schedule.rows.overlap import overlapped
-from pyrev.schedule.same_tests import first_terms, joined_tests
 from pyrev.schedule.tiles import tiled
 
 #: What makes a number of Python's own of an element of an array.
 _OWN = {WEAK_FLOAT: "float", WEAK_INT: "int"}
-
-
-@dataclass(slots=True)
-class Setting:
-    """What the passes of one schedule share, and what they leave beside the program."""
-
-    dtypes: Mapping[str, str]
-    sizes: Sizes = field(default_factory=lambda: Sizes({}, SHIPPED))
-    #: Arrays that are kept whole.
-    store: frozenset[str] = frozenset()
-    deterministic: bool = False
-    #: The user's names.
-    users: frozenset[str] = frozenset()
-    #: Names of the program that is put in order, and those that texts use themselves.
-    taken: frozenset[str] = RESERVED
-    facts: Mapping[tuple[str, int], Expr] = field(default_factory=dict)
-    decisions: tuple[Decision, ...] = ()
-    _typed: tuple[Program, dict[str, str]] | None = None
-
-    @property
-    def costs(self) -> Costs:
-        """What is worth it."""
-        return self.sizes.costs
-
-    def types(self, program: Program) -> dict[str, str]:
-        """The dtype of every name of a program."""
-        if self._typed is None or self._typed[0] is not program:
-            self._typed = program, infer(program, dict(self.dtypes))
-        return self._typed[1]
-
-    def names(self, program: Program) -> set[str]:
-        """What new names in a program must not be."""
-        own = {p.name for p in program.params}
-        return {*all_names(program.body), *own, *self.taken}
 
 
 def specialisation(program: Program, setting: Setting) -> Program:
@@ -576,192 +534,3 @@ def prefix_fusion(program: Program, setting: Setting) -> Program:
     """
     most = setting.costs.refound_iterations
     return replace(program, body=found_once(program.body, most))
-
-
-def common_values(program: Program, setting: Setting) -> Program:
-    """Common subexpression elimination for dear functions in one straight line.
-
-    Sizes: x[5], d_y[5], y[5], d_x[5].
-
-    Before::
-
-        def f(x, d_y, y, d_x):
-            for i in range(x.shape[0]):
-                y[i] = np.exp(x[i])
-                d_x[i] += d_y[i] * np.exp(x[i])
-
-    After::
-
-        def f(x, d_y, y, d_x):
-            for i in range(x.shape[0]):
-                exp_x = np.exp(x[i])
-                y[i] = exp_x
-                d_x[i] += d_y[i] * exp_x
-
-    Law: The same bits: the same function of the same values, none of which is written
-    in between; and nothing is evaluated that was not.
-    Not handled: sums and products, which cost no more than to keep them; values made of
-    elements of arrays that the program writes; what stands in two branches, or in a
-    loop and outside it.
-    """
-    return reuse(program, setting.taken)
-
-
-def same_tests(program: Program, setting: Setting) -> Program:
-    """Same tests: neighbours under one test stand in one branch.
-
-    Sizes: x[5], d_x[5], d_out[5].
-
-    Before::
-
-        def f(x, d_x, d_out):
-            for i in range(x.shape[0]):
-                v = 0.0
-                if x[i] > 0.0:
-                    v = np.sqrt(x[i])
-                d_v = 0.0
-                if x[i] > 0.0:
-                    d_v += d_out[i] * v
-                    d_x[i] += 0.5 * d_v / v
-
-    After::
-
-        def f(x, d_x, d_out):
-            for i in range(x.shape[0]):
-                if x[i] > 0.0:
-                    d_v = 0.0
-                    v = np.sqrt(x[i])
-                    d_v += d_out[i] * v
-                    d_x[i] += 0.5 * d_v / v
-
-    Law: The same bits: the same operations on the same values.
-
-    Not handled: a first branch, or what stands between them, that may change what is
-    tested.
-    """
-    return joined_tests(program, setting.users)
-
-
-def common_guards(program: Program, setting: Setting) -> Program:
-    """Common guards: one test for what a zero cotangent leaves undone.
-
-    Sizes: x[5], y[5], d_out[5], d_x[5], d_y[5].
-
-    Before::
-
-        def f(x, y, d_out, d_x, d_y):
-            for i in range(x.shape[0]):
-                d_v = d_out[i] * x[i]
-                d_x[i] += d_v if d_out[i] != 0.0 else 0.0
-                d_y[i] -= d_v / y[i] if d_out[i] != 0.0 else 0.0
-
-    After::
-
-        def f(x, y, d_out, d_x, d_y):
-            for i in range(x.shape[0]):
-                if d_out[i] != 0.0:
-                    d_v = d_out[i] * x[i]
-                    d_x[i] += d_v
-                    d_y[i] -= d_v / y[i]
-
-    Law: The same bits, but for zeros; where a zero cotangent is multiplied
-    by what is no finite number, zero.
-
-    Cost: one decision for several selections, so not where code is compiled: a branch
-    is no vector instruction.
-
-    Not handled: a guard that has no other like it beside it; what others read behind
-    the statements.
-    """
-    return shared_guards(program)
-
-
-def tails(program: Program, setting: Setting) -> Program:
-    """Common tails: what all branches of a test end with stands behind it.
-
-    Sizes: x[5], y[5], d_x[5].
-
-    Before::
-
-        def f(x, y, d_x):
-            for i in range(x.shape[0]):
-                if x[i] > 0.5:
-                    d_x[i] += y[i] * y[i]
-                    y[i] = 0.0
-                else:
-                    d_x[i] += y[i]
-                    y[i] = 0.0
-
-    After::
-
-        def f(x, y, d_x):
-            for i in range(x.shape[0]):
-                if x[i] > 0.5:
-                    d_x[i] += y[i] * y[i]
-                else:
-                    d_x[i] += y[i]
-                y[i] = 0.0
-
-    Law: The same bits: the same statements run in the same order.
-    Not handled: what branches begin with, which the test may read; loops.
-    """
-    return common_tails(program)
-
-
-def sums_begun(program: Program, setting: Setting) -> Program:
-    """Sums begun: a cotangent begins with its first term, not with zero.
-
-    Sizes: x[5], d_x[5], d_out[5].
-
-    Before::
-
-        def f(x, d_x, d_out):
-            for i in range(x.shape[0]):
-                d_v = 0.0
-                d_v += d_out[i] * x[i]
-                d_v += d_out[0]
-                d_x[i] += d_v * d_v
-
-    After::
-
-        def f(x, d_x, d_out):
-            for i in range(x.shape[0]):
-                d_v = d_out[i] * x[i]
-                d_v += d_out[0]
-                d_x[i] += d_v * d_v
-
-    Law: The same bits, but for the sign of zeros.
-
-    Not handled: a first term under a test or in a loop, and names of the user's.
-    """
-    return first_terms(program, setting.users, setting.types(program))
-
-
-def forward_substitution(program: Program, setting: Setting) -> Program:
-    """Forward substitution: a scalar that is used once stands where it is used.
-
-    Sizes: x[5], d_y[5], d_x[5].
-
-    Before::
-
-        def f(x, d_y, d_x):
-            for i in range(x.shape[0]):
-                v = 0.5 * x[i]
-                d_r = d_y[i] * v
-                d_r += 0.5 * (d_y[i] * x[i])
-                d_x[i] += d_r * d_r
-
-    After::
-
-        def f(x, d_y, d_x):
-            for i in range(x.shape[0]):
-                d_r = d_y[i] * (0.5 * x[i]) + 0.5 * (d_y[i] * x[i])
-                d_x[i] += d_r * d_r
-
-    Law: The same bits: the same operations on the same values. Two literals of one
-    product are multiplied where one is a power of two, which rounds nothing. What has
-    another name at once is called that from the start.
-    Not handled: names of the user's and their adjoints, which say what a value means;
-    what would make a line too long; values that an inner loop uses.
-    """
-    return forwarded(program, setting.users, setting.types(program))

@@ -4,9 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from pyrev.analysis.divisors import nonzero
 from pyrev.ir.dtypes import expr_dtype, is_float
 from pyrev.ir.memo import by_identity
-from pyrev.ir.nodes import TRUE, ZERO, Call, Const, Expr, Load, risky
+from pyrev.ir.nodes import (
+    TRUE,
+    ZERO,
+    Block,
+    Call,
+    Const,
+    Expr,
+    Load,
+    Stmt,
+    exprs,
+    risky,
+)
 
 #: For each kind the error, and what it says.
 FAULTS = {
@@ -18,14 +30,46 @@ _FAR = 2.0**63
 
 
 class Faults:
-    """Questions about expressions whose names have these dtypes."""
+    """Questions about the expressions of `block`, whose names have these dtypes."""
 
-    def __init__(self, types: Mapping[str, str]) -> None:
+    def __init__(self, types: Mapping[str, str], block: Block) -> None:
         self.types = types
+        self._nonzero = nonzero(block)
 
     def fails(self, e: Expr) -> bool:
         """May evaluating `e` raise, beside what `analysis.bounds` sees to?"""
         return any(self.sound(e, fault) is not None for fault in FAULTS)
+
+    def can_fail(self, s: Stmt) -> bool:
+        """May evaluating what stands directly in `s` raise?"""
+        parts = exprs(s)
+        return any(self.tests(s, parts, fault) is not None for fault in FAULTS)
+
+    def tests(self, s: Stmt, parts: Iterable[Expr], fault: str) -> Expr | None:
+        """A test that `parts` of the statement `s` do not fail so, if they can."""
+        tests = all_of(self.sound(p, fault) for p in parts)
+        return None if tests is None else self._left(s, tests)
+
+    def _left(self, s: Stmt, tests: Expr) -> Expr | None:
+        """Without what is known where `s` runs."""
+        known = self._nonzero.get(id(s), frozenset())
+
+        def left(test: Expr) -> Expr:
+            match test:
+                case Call("!=", (divisor, Const(0))) if divisor in known:
+                    return TRUE
+                case Call("and", (a, b)):
+                    return all_of((left(a), left(b))) or TRUE
+                case Call("or", (a, b)):
+                    b = left(b)
+                    return b if b == TRUE else Call("or", (a, b))
+                case Call("where", (test, a, b)):
+                    a, b = left(a), left(b)
+                    return TRUE if a == b == TRUE else Call("where", (test, a, b))
+            return test
+
+        found = left(tests)
+        return None if found == TRUE else found
 
     def sound(self, e: Expr, fault: str) -> Expr | None:
         """A test that evaluating `e` cannot fail so; None if it cannot anyway."""
@@ -83,7 +127,7 @@ _risky = by_identity(risky)
 def all_of(tests: Iterable[Expr | None]) -> Expr | None:
     """All of these tests in one; None if there is none."""
     out: Expr | None = None
-    for test in tests:
+    for test in dict.fromkeys(tests):
         if test is not None and test != TRUE:
             out = test if out is None else Call("and", (out, test))
     return out

@@ -40,6 +40,11 @@ class Subscripts:
         """Is a subscript never negative? Then it has its place without a test."""
         if index in self.known or self.is_affine(index):
             return True
+        match index:
+            case Call("%", (_, Extent())):  # has the sign of the size
+                return True
+            case Var(n) if n in self.parts and self.parts[n] != index:
+                return self.natural(self.parts[n])
         return bool(self.parts) and self._spelt(index) in self.known
 
     def _spelt(self, e: Expr) -> Expr:

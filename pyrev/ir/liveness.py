@@ -128,6 +128,23 @@ def with_live(
     return tuple(reversed(result))
 
 
+def live_after_loops(block: Block, after: frozenset[str]) -> dict[int, frozenset[str]]:
+    """By the identity of each loop in `block`: the names that are live behind it."""
+    found: dict[int, frozenset[str]] = {}
+
+    def go(block: Block, after: frozenset[str]) -> None:
+        for s, live in with_live(block, after):
+            inside = live
+            if isinstance(s, (For, While)):
+                found[id(s)] = live | found.get(id(s), frozenset())
+                inside = live_inside(s, live)
+            for b in blocks(s):
+                go(b, inside)
+
+    go(block, after)
+    return found
+
+
 @by_identity
 def touched(stmt: Stmt) -> frozenset[str]:
     """What `stmt` reads or writes, not what it only measures."""

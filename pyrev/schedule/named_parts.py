@@ -1,10 +1,13 @@
-"""Names for the integers that branch, where they are written again and again.
+"""Names for integers that branch or divide, where they are written again and again.
 
 The slice ``x[k:]`` begins at ``max(n + k, 0) if k < 0 else k``, which then stands in
 the range of its loop and in every subscript. A person writes ``start = ...`` above the
 loop; compilers, too, take it out of a loop only if it is a name. This is done to a
 program that is about to be printed: the passes before know such integers as what they
 are, not by name.
+
+So it is with the border of a periodic domain: compilers leave ``(y - 1) % n`` in an
+inner loop over `x`, for it fails where `n` is zero.
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ from dataclasses import replace
 from itertools import count
 from typing import NamedTuple
 
+from pyrev.analysis.divisors import nonzero
 from pyrev.ir.dtypes import WEAK_INT, infer
 from pyrev.ir.memo import by_identity
 from pyrev.ir.nodes import (
@@ -56,6 +60,8 @@ _COUNTS = frozenset((WEAK_INT, "int64"))
 _TESTS = frozenset(("and", "or", "not", "<", "<=", ">", ">=", "==", "!="))
 _OPS = _TESTS | {"+", "-", "*", "neg", "min", "max", "where"}
 
+_NONE: frozenset[Expr] = frozenset()
+
 
 class Named(NamedTuple):
     """A program with names for parts of it, what they stand for, and all dtypes."""
@@ -65,8 +71,13 @@ class Named(NamedTuple):
     types: dict[str, str]
 
 
-def name_parts(program: Program, dtypes: Mapping[str, str]) -> Named:
+def name_parts(
+    program: Program, dtypes: Mapping[str, str], remainders: bool = False
+) -> Named:
     """`program` with a name for each integer that branches and is needed repeatedly.
+
+    Also for what innermost loops divide by a size, if `remainders` are wanted: before
+    such a loop, so that the loops around it stay one within the other.
 
     Law: the same values. What is named is made of indices, sizes and scalars that have
     one value, does not fail, and gets its name where all that it is made of is known.
@@ -75,13 +86,21 @@ def name_parts(program: Program, dtypes: Mapping[str, str]) -> Named:
     types = infer(program, dtypes)
     if not any(map(_parts, program.body)):
         return Named(program, {}, types)
-    work = _Namer(program, types)
+    divisors = nonzero(program.body) if remainders else {}
+    work = _Namer(program, types, divisors)
     made = replace(program, body=work.block(program.body, work.known))
     return Named(made, work.parts, infer(made, dtypes))
 
 
 class _Namer:
-    def __init__(self, program: Program, types: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        program: Program,
+        types: Mapping[str, str],
+        divisors: Mapping[int, frozenset[Expr]],
+    ) -> None:
+        #: By the identity of a statement: what may divide where it stands.
+        self.divisors = divisors
         self.taken = {*all_names(program.body), *(p.name for p in program.params)}
         self.times = times = assignments(program.body)
         loops = loop_indices(program.body)
@@ -147,9 +166,23 @@ class _Namer:
         often = [
             e
             for e in _parts(first)
-            if rest.count[e] > 1 and known.issuperset(mentioned(e))
+            if rest.count[e] > 1
+            and known.issuperset(mentioned(e))
+            and self.divides(first, e)
         ]
         return max(often, key=_size, default=None)
+
+    def divides(self, first: Stmt, e: Expr) -> bool:
+        """Can `e` be evaluated before the first statement, as far as it divides?"""
+        divisors = [
+            p.args[1] for p in walk_expr(e) if isinstance(p, Call) and _divides(p)
+        ]
+        if not divisors:
+            return True
+        around = any(
+            isinstance(s, (For, While)) for b in blocks(first) for s in walk(b)
+        )
+        return not around and self.divisors.get(id(first), _NONE).issuperset(divisors)
 
     def name(self, e: Expr, first: Stmt, rest: _Rest) -> None:
         """Give `e`, a part of the first statement, a name there."""
@@ -250,14 +283,20 @@ def _note(e: Expr, found: Counter[Expr], times: int) -> bool | None:
     cases? None if it is not made of them.
     """
     inner = [_note(part, found, times) for part in children(e)]
+    divides = isinstance(e, Call) and _divides(e)
     if not isinstance(e, (Const, Var, Extent)) and (
-        not isinstance(e, Call) or e.op not in _OPS or None in inner
+        not isinstance(e, Call) or not (e.op in _OPS or divides) or None in inner
     ):
         return None
-    cases = any(inner) or (isinstance(e, Call) and e.op == "where")
+    cases = any(inner) or divides or (isinstance(e, Call) and e.op == "where")
     if cases and isinstance(e, Call) and e.op not in _TESTS:
         found[e] += times
     return cases
+
+
+def _divides(e: Call) -> bool:
+    """A division by a size: no integer makes it overflow, and it fails by zero only."""
+    return e.op in ("//", "%") and isinstance(e.args[1], Extent)
 
 
 def _mentions(block: Sequence[Stmt]) -> Counter[str]:
@@ -301,6 +340,8 @@ def _role(e: Expr, block: Sequence[Stmt]) -> str:
                 match part:
                     case Call("/", (_, divisor)) if divisor == e:
                         return "divisor"
+                    case Load(_, index) if e in index and isinstance(e, Call):
+                        return "wrapped" if e.op == "%" else "start"
                     case Load(_, index) if any(e in walk_expr(k) for k in index):
                         return "start"
     return "part"

@@ -10,11 +10,12 @@ for all (outer-loop vectorisation: Nuzman and Zaks, PACT 2008).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from pyrev.analysis.dependence import private_names
 from pyrev.ir.affine import slope
+from pyrev.ir.dtypes import is_float
 from pyrev.ir.liveness import flow_of
 from pyrev.ir.nodes import (
     ONE,
@@ -49,7 +50,7 @@ from pyrev.ir.nodes import (
     written,
 )
 from pyrev.ir.renaming import rename
-from pyrev.ir.trip_counts import trip_count, upper
+from pyrev.ir.trip_counts import fixed_trip, trip_count, upper
 from pyrev.schedule.costs import CpuCosts
 from pyrev.schedule.expand import Own, around_runs, crossing, in_rows
 from pyrev.schedule.legality import free_order
@@ -83,7 +84,10 @@ def in_lanes(
     ):
         return None
     deepest = _deepest(loop)
-    if not deepest or (cpu.vector_rows and not all(map(_scalar, deepest))):
+    if not deepest:
+        return None
+    alone = all(map(_scalar, deepest)) or _short_sums(loop, deepest, dtype_of, cpu)
+    if cpu.vector_rows and not alone:
         return None
     count = trip_count(loop) if trips is None else trips
     if choose(count, cpu.laned_iterations) is not True:
@@ -150,6 +154,28 @@ def _scalar(loop: For) -> bool:
     handed = flow_of(loop.body)[0] & assigned
     return any(
         isinstance(s, Assign) and s.target_name in handed for s in walk(loop.body)
+    )
+
+
+def _short_sums(
+    loop: For, deepest: Sequence[For], dtype_of: Callable[[str], str], cpu: CpuCosts
+) -> bool:
+    """Are all loops inside too short for rows, though not unrolled, and is there a sum?
+
+    The terms of a short sum are added in order, one after the other.
+    """
+    trips = [
+        trip
+        for s in walk(loop.body)
+        if isinstance(s, For)
+        for trip in (fixed_trip(s) or cpu.lanes + 1,)  # many, for all that is known
+    ]
+    return cpu.unrolled_iterations < max(trips) <= cpu.lanes and any(
+        isinstance(s, Add)
+        and isinstance(s.target, Var)
+        and is_float(dtype_of(s.target.name))
+        for f in deepest
+        for s in f.body
     )
 
 

@@ -35,6 +35,7 @@ from pyrev.ir.nodes import (
     with_blocks,
     written,
 )
+from pyrev.schedule.common_tails import with_stores_behind_tests
 from pyrev.schedule.legality import free_order
 
 
@@ -147,7 +148,9 @@ class _Mover:
         """`loop` with those of `arrays` in it that it may have, if that frees it."""
         if free_order(loop, outer, live, self.integers):
             return None
-        region = Region((loop,), live, outer, self.integers)
+        # What is stored in every branch is stored: of a test nothing else is known.
+        plain = with_stores_behind_tests((loop,))
+        region = Region(plain, live, outer, self.integers)
         own = [s for s in arrays if filled_first(region, s.array, s.shape)]
         changed = replace(loop, body=(*own, *loop.body))
         if not own or not free_order(changed, outer, live, self.integers):

@@ -20,6 +20,7 @@ from pyrev.ir.nodes import (
     Stmt,
     Var,
     assigned_scalars,
+    blocks,
     children,
     exprs,
     mentioned,
@@ -64,6 +65,8 @@ class Reassociation:
     fails: Callable[[Expr], bool]
     #: How often the whole program mentions each name.
     mentions: Mapping[str, int]
+    #: By the identity of each loop of the program: what is read behind it.
+    live: Mapping[int, frozenset[str]]
     #: Loops of so few iterations are unrolled: no order is faster than theirs.
     unrolled: int
     #: Are that many iterations enough to be told from neighbours in memory?
@@ -87,10 +90,11 @@ class Reassociation:
 
         Only where nothing else keeps the iterations from being taken several at a time.
         """
-        rest = _rest(f, targets)
+        rest = tuple(_rest(f, targets))
         adds = [s for s in f.body if isinstance(s, Add) and s.target in targets]
-        places = [s.target for s in rest if isinstance(s, (Assign, Add))]
-        if len(places) < len(rest):
+        leaves = [s for s in walk(rest) if not isinstance(s, If)]
+        places = [s.target for s in leaves if isinstance(s, (Assign, Add))]
+        if len(places) < len(leaves):
             return False
         own = {t.array: t for t in places if isinstance(t, Load)}
         return (
@@ -100,15 +104,13 @@ class Reassociation:
             and all(map(self._holds, adds))
             and all(
                 own.get(e.array, e) == e
-                for s in inner.body
+                for s in walk(inner.body)
                 for whole in exprs(s)
                 for e in walk_expr(whole)
                 if isinstance(e, Load)
             )
             and self._summed(f, inner, targets)
-            and flow_of(inner.body)[0].isdisjoint(
-                assigned_scalars(tuple(s for s in rest if _is_scalar(s)))
-            )
+            and flow_of(inner.body)[0].isdisjoint(assigned_scalars(rest))
             and not self._reads_at_times(inner.body)
         )
 
@@ -128,13 +130,7 @@ class Reassociation:
         What LLVM takes for the first of them may lie outside of the array. (A test of
         data is not there to keep a subscript inside.)
         """
-        reads = [
-            (path, e)
-            for s in block
-            for whole in exprs(s)
-            for path, e in guarded_leaves(whole, ())
-            if isinstance(e, Load)
-        ]
+        reads = [(path, e) for path, e in _guarded(block, ()) if isinstance(e, Load)]
         always = {e for path, e in reads if not path}
         return any(
             e not in always
@@ -157,15 +153,29 @@ class Reassociation:
             return False
         if not all(is_float(expr_dtype(t, self.types)) for t in targets):
             return False
-        return not any(self.fails(e) for s in inner.body for e in exprs(s))
+        return not any(self.fails(e) for s in walk(inner.body) for e in exprs(s))
 
     def keeps(self, f: For, block: Sequence[Stmt]) -> bool:
         """Are the scalars of `block` made and used up in one iteration of `f`?"""
-        handed, inside = flow_of(f.body)[0], occurrences((f,))
-        return not any(
-            n in handed or self.mentions[n] != inside[n]
-            for n in assigned_scalars(tuple(block))
-        )
+        scalars = assigned_scalars(tuple(block))
+        if not flow_of(f.body)[0].isdisjoint(scalars):
+            return False
+        live = self.live.get(id(f))
+        if live is not None:
+            return live.isdisjoint(scalars)
+        inside = occurrences((f,))  # the loop was made after the program
+        return all(self.mentions[n] == inside[n] for n in scalars)
+
+
+def _guarded(
+    block: Block, path: tuple[Expr, ...]
+) -> Iterator[tuple[tuple[Expr, ...], Expr]]:
+    """Every expression of a block with the tests that must hold for it to be read."""
+    for s in block:
+        for whole in exprs(s):
+            yield from guarded_leaves(whole, path)
+        for inner in blocks(s):
+            yield from _guarded(inner, (*path, *exprs(s)))
 
 
 def _outside(e: Expr) -> Iterator[Expr]:

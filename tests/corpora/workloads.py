@@ -134,6 +134,48 @@ def in_columns(x, w, out):  # type: ignore[no-untyped-def]
                 out[y, k, b] += x[y, 4 * b + 2] * np.sin(w[k])
 
 
+def bells_around(x, centre, width, out):  # type: ignore[no-untyped-def]
+    for p in range(out.shape[0]):
+        total = 0.0
+        for k in range(centre.shape[0]):
+            far = 0.0
+            for r in range(centre.shape[1]):
+                d = (x[p, r] - centre[k, r]) * width[k, r]
+                far += d * d
+            total += np.exp(-far)
+        out[p] = total
+
+
+def harmonics(x, w, out):  # type: ignore[no-untyped-def]
+    for p in range(out.shape[0]):
+        s = 0.0
+        for k in range(w.shape[0]):
+            s += w[k] * np.cos(k * x[p])
+        out[p] = s * s
+
+
+def close_to_others(x, centre, out):  # type: ignore[no-untyped-def]
+    for p in range(out.shape[0]):
+        for k in range(centre.shape[0]):
+            far = 1.0
+            for r in range(centre.shape[1]):
+                far += (x[r, p] - centre[k, r]) ** 2
+            out[p] += 1.0 / far
+
+
+def _bells_around(n: int, m: Maker) -> Arguments:
+    out = np.zeros(3 * n, m.dtype)
+    return {"x": m(3 * n, 4), "centre": m(3, 4), "width": m(3, 4), "out": out}
+
+
+def _harmonics(n: int, m: Maker) -> Arguments:
+    return {"x": m(3 * n), "w": m(4), "out": np.zeros(3 * n, m.dtype)}
+
+
+def _close(n: int, m: Maker) -> Arguments:
+    return {"x": m(4, 3 * n), "centre": m(3, 4), "out": np.zeros(3 * n, m.dtype)}
+
+
 def _strided(n: int, m: Maker) -> Arguments:
     x, w = m(2, 3, 2 * n + 1, 2 * n + 2), m(4, 3, 3, 3)
     return {"x": x, "w": w, "out": np.zeros((2, 4, n, n), m.dtype)}
@@ -180,6 +222,13 @@ _MAKERS = {
     "gmm": (_gmm, ""),
 }
 
+#: Of these not all, for lanes cannot share what is added to the points.
+_ALONG = {
+    bells_around: ("centre", "width"),
+    harmonics: ("w",),
+    close_to_others: ("centre",),
+}
+
 #: By the name of the loop with `_loops` behind it: the corpus has a conv2d of its own.
 WORKLOADS = {
     f"{name}_loops": Entry(
@@ -194,7 +243,7 @@ WORKLOADS = {
     )
     for name, (make, out) in _MAKERS.items()
 } | {
-    f.__name__: Entry(f.__name__, f, make, ("out",), least=3, real=7)
+    f.__name__: Entry(f.__name__, f, make, ("out",), least=3, real=7, wrt=_ALONG.get(f))
     for f, make in (
         (bells_apart, _bells),
         (steep_flow, _flow),
@@ -204,5 +253,8 @@ WORKLOADS = {
         (every_third, _thirds),
         (upsampled, _doubled),
         (in_columns, _columns),
+        (bells_around, _bells_around),
+        (harmonics, _harmonics),
+        (close_to_others, _close),
     )
 }

@@ -18,8 +18,8 @@ import numpy as np
 
 from pyrev.analysis.poly import integer_names
 from pyrev.driver.passes import Pass, proved, well_formed
+from pyrev.driver.setting import Setting
 from pyrev.driver.sizes import Sizes
-from pyrev.driver.steps import Setting
 from pyrev.ir.liveness import live_inside, live_out, with_live
 from pyrev.ir.nodes import Block, For, Program, blocks, walk, with_blocks
 from pyrev.ir.text import program_text

@@ -10,7 +10,7 @@ import pytest
 import pyrev
 from pyrev.driver import passes
 from pyrev.driver.passes import CPU, CUDA, READABLE, Pass, run
-from pyrev.driver.steps import Setting
+from pyrev.driver.setting import Setting
 from pyrev.ir.nodes import For, Program, Var
 from pyrev.parse import parse_text
 from tests.corpora.everything import EVERY, accepted

@@ -323,6 +323,84 @@ def test_a_long_sum_beside_writes_takes_any_order_unless_a_size_may_cut_it() -> 
         assert f.source_for("numba", *short).count(" = _add(") == 0
 
 
+def chosen_and_summed(x: Any, out: Any) -> Any:
+    total = 0.0
+    for i in range(out.shape[0]):
+        if x[i] > 0.5:
+            value = np.exp(x[i])
+        elif x[i] > 0.0:
+            value = x[i]
+        else:
+            value = 0.0
+        out[i] = value
+        total += value * value
+    return total
+
+
+def stored_at_times(x: Any, out: Any) -> Any:
+    total = 0.0
+    for i in range(out.shape[0]):
+        if x[i] > 0.5:
+            out[i] = x[i]
+        total += out[i] * x[i]
+    return total
+
+
+def cut_by_a_statement(x: Any, out: Any) -> Any:
+    total = 0.0
+    for i in range(out.shape[0]):
+        if i // 100 % 10 >= 3:
+            value = x[i - 300]
+        else:
+            value = 0.0
+        out[i] = value
+        total += value
+    return total
+
+
+def handed_on_at_times(x: Any, out: Any) -> Any:
+    total, value = 0.0, 1.0
+    for i in range(out.shape[0]):
+        if x[i] > 0.5:
+            value = x[i]
+        out[i] = value
+        total += value
+    return total
+
+
+def test_a_sum_of_what_data_chooses_takes_any_order() -> None:
+    """A test of an index keeps a subscript inside, and stays where it is."""
+    args = np.linspace(-1.0, 1.0, 1000), np.zeros(1000)
+    for function, calls in {
+        chosen_and_summed: 1,
+        stored_at_times: 1,
+        cut_by_a_statement: 0,
+        handed_on_at_times: 0,
+    }.items():
+        f = pyrev.differentiable(function, target="numba").primal
+        assert f.source_for("numba", *args).count(" = _add(") == calls, function
+        mine, theirs = copy.deepcopy(args), copy.deepcopy(args)
+        np.testing.assert_allclose(f(*mine), function(*theirs), rtol=1e-13)
+        np.testing.assert_allclose(mine, theirs, rtol=1e-15)
+
+
+@pytest.mark.parametrize("function", [chosen_and_summed, stored_at_times])
+@pytest.mark.parametrize("n", [127, 128, 129, 200])
+def test_what_data_chooses_has_the_same_bits_wherever_the_arrays_lie(
+    function: Any, n: int
+) -> None:
+    f = pyrev.differentiable(function, target="numba").primal
+    data = np.random.default_rng(n).normal(size=n)
+    found = set()
+    for gap in range(70):
+        for first in (0, n + gap):
+            memory = np.zeros(2 * n + gap)
+            x = memory[n + gap - first :][:n]
+            x[:] = data
+            found.add(f(x, memory[first:][:n]))
+    assert len(found) == 1
+
+
 def rows_summed(x: Any, out: Any) -> Any:
     total = 0.0
     for i in range(out.shape[0]):
@@ -346,7 +424,7 @@ def cut(x: Any, out: Any) -> Any:
     total = 0.0
     for i in range(out.shape[0]):
         out[i] = 2.0
-        total += x[i - 300] if i % 1000 >= 300 else 0.0
+        total += x[i - 300] if i // 100 % 10 >= 3 else 0.0
     return total
 
 

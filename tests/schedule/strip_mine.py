@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from pyrev.driver.passes import Pass
-from pyrev.driver.steps import Setting
+from pyrev.driver.setting import Setting
 from pyrev.ir.nodes import (
     ONE,
     Block,

@@ -84,3 +84,59 @@ def test_what_changes_in_a_loop_is_not_taken_out_of_it() -> None:
     head = text[: text.index("for j")]
     assert "start" not in head
     assert "count" not in head
+
+
+def torus(u: Any, a: Any) -> Any:
+    out = np.zeros_like(u)
+    for y in range(u.shape[0]):
+        for x in range(u.shape[1]):
+            around = u[(y - 1) % u.shape[0], x] + u[(y + 2) % u.shape[0], x]
+            around += u[y, (x - 2) % u.shape[1]] * u[y, (x + 1) % u.shape[1]]
+            out[y, x] = a[y, x] * around
+    return out
+
+
+def other_counts(u: Any, a: Any) -> Any:
+    """The loops do not show that there is something to divide by."""
+    out = np.zeros_like(u)
+    for y in range(u.shape[0]):
+        for x in range(u.shape[1]):
+            out[y, x] = u[y, x] * a[(y + 1) % a.shape[0], (y - 1) % a.shape[1]]
+    return out
+
+
+def test_the_border_of_a_torus_is_found_before_a_row() -> None:
+    u, a = np.zeros((3, 4)), np.zeros((3, 4))
+    text = pyrev.differentiable(torus, target="numba").primal.source_for("numba", u, a)
+    assert text.count("wrapped = (y - 1) % u.shape[0]") == 1
+    assert text.count("(y - 1) %") == 1
+    assert "!= 0" not in text
+    readable = pyrev.differentiable(torus).primal.source_for("python", u, a)
+    assert "wrapped" not in readable
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 3, 9])
+@pytest.mark.parametrize("m", [0, 1, 2, 3, 19])
+def test_a_torus_of_any_size(n: int, m: int) -> None:
+    rng = np.random.default_rng(10 * n + m)
+    u, a = rng.normal(size=(n, m)), rng.normal(size=(n, m))
+    d = pyrev.differentiable(torus, target="numba")
+    np.testing.assert_array_equal(d.primal(u, a), torus(u, a))
+    if n and m:
+        oracle.check(d, torus, {"u": u, "a": a}, (), rng)
+
+
+@pytest.mark.parametrize("shape", [(0, 3), (3, 0), (0, 0), (2, 2)])
+@pytest.mark.parametrize("rows", [(0, 3), (3, 0), (2, 5)])
+def test_nothing_is_divided_by_an_empty_axis(
+    shape: tuple[int, int], rows: tuple[int, int]
+) -> None:
+    u, a = np.ones(rows), np.ones(shape)
+    d = pyrev.differentiable(other_counts, target="numba")
+    try:
+        expected = other_counts(u, a)
+    except ZeroDivisionError as error:
+        with pytest.raises(ZeroDivisionError, match=str(error).split(" ")[0]):
+            d.primal(u, a)
+    else:
+        np.testing.assert_array_equal(d.primal(u, a), expected)

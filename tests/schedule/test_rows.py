@@ -48,6 +48,50 @@ for x in range(max(1, n - 1), n):  # the last x
     a[x] = b[max(x - 1, 0)] + b[min(x + 1, n - 1)]
 """,
     ),
+    "a short loop inside": (
+        """
+for x in range(n):
+    for i in range(3):
+        if 0 <= x + i - 1 < n and m > 0:
+            a[x] += b[x + i - 1] * d[2 - i]
+    for k in range(-1, 1):
+        c[x] += b[max(x - 2 * k, 0)]
+""",
+        """
+for x in range(min(1, n)):  # the first x, where clamps or tests act
+    for i in range(3):
+        if 0 <= x + i - 1 and x + i - 1 < n and m > 0:
+            a[x] += b[x + i - 1] * d[2 - i]
+    for k in range(-1, 1):
+        c[x] += b[max(x - 2 * k, 0)]
+for x in range(1, n - 1):
+    for i in range(3):
+        if m > 0:
+            a[x] += b[x + i - 1] * d[2 - i]
+    for k in range(-1, 1):
+        c[x] += b[x - 2 * k]
+for x in range(max(1, n - 1), n):  # the last x
+    for i in range(3):
+        if 0 <= x + i - 1 and x + i - 1 < n and m > 0:
+            a[x] += b[x + i - 1] * d[2 - i]
+    for k in range(-1, 1):
+        c[x] += b[max(x - 2 * k, 0)]
+""",
+    ),
+    "a row that is a circle": (
+        """
+for x in range(n):
+    a[x] = b[(x - 1) % n] + b[(x + 2) % n]
+""",
+        """
+for x in range(min(1, n)):  # the first x, where clamps or tests act
+    a[x] = b[(x - 1) % n] + b[(x + 2) % n]
+for x in range(1, n - 2):
+    a[x] = b[x - 1] + b[x + 2]
+for x in range(max(1, n - 2), n):  # the last x
+    a[x] = b[(x - 1) % n] + b[(x + 2) % n]
+""",
+    ),
     "a test": (
         """
 for x in range(n):
@@ -151,6 +195,15 @@ for x in range(n):
     s = b[x]
 for x in range(n):
     c[x] = s
+""",
+    "a circle in steps of two": """
+for x in range(n):
+    a[x] = b[(2 * x + 1) % n]
+""",
+    "a circle that changes": """
+for x in range(n):
+    a[x] = b[(x + 1) % m]
+    m = m + 1
 """,
     "a clamp that changes": """
 for x in range(n):
@@ -598,14 +651,20 @@ def test_it_stays_as_it_is(name: str) -> None:
 def drawn(rng: random.Random) -> str:
     """Loops with clamps, tests and shifted accesses, any of which may touch."""
 
+    short = [""]  # what a short loop around the statement adds
+
     def place(loose: bool) -> str:
         k = rng.randint(-2, 2)
         shifted = rng.choice(["x", f"x + {k}", f"m - x + {k}", f"n - x + {k}"])
+        shifted += rng.choice(short)
         if loose:
             return shifted
         return f"min(max({shifted}, 0), {rng.choice(['n - 1', 'n - 2', 'm', '3'])})"
 
     def inside(array: str) -> str:
+        if rng.random() < 0.2:
+            count = rng.choice(["n", "n", "m", "n + 1", "n - 5", "7", "-4"])
+            return f"{array}[({place(True)}) % ({count})]"
         return f"{array}[min(max({place(True)}, 0), 11)]"
 
     def value() -> str:
@@ -622,7 +681,15 @@ def drawn(rng: random.Random) -> str:
         head = f"reversed(range({lo}, {hi}))" if reverse else f"range({lo}, {hi})"
         lines.append(f"for x in {head}:")
         for _ in range(rng.randint(1, 3)):
+            inner = rng.random() < 0.3
+            short[:] = ["", " + i", " - i", " + 2 * i", " - i + 1"] if inner else [""]
+            if inner:
+                first = rng.choice([-1, 0, 0, 1])
+                lines.append(
+                    f"    for i in range({first}, {first + rng.choice([1, 3])}):"
+                )
             sign = rng.choice(["=", "+=", "+="])
+            deep = "    " * inner
             at = rng.choice(["a[x]", "b[x]", inside("a"), inside("c")])
             line = f"{at} {sign} {value()}"
             if rng.random() < 0.4:
@@ -631,11 +698,11 @@ def drawn(rng: random.Random) -> str:
                 test = f"{place(True)} {op} {other}"
                 if rng.random() < 0.3:
                     test += f" {rng.choice(['and', 'or'])} {place(True)} >= 1"
-                lines += [f"    if {test}:", f"        {line}"]
+                lines += [f"{deep}    if {test}:", f"{deep}        {line}"]
                 if rng.random() < 0.3:
-                    lines += ["    else:", f"        b[x] += {value()}"]
+                    lines += [f"{deep}    else:", f"{deep}        b[x] += {value()}"]
             else:
-                lines.append(f"    {line}")
+                lines.append(f"{deep}    {line}")
     return "\n".join(lines)
 
 
@@ -648,8 +715,12 @@ def test_random_loops_keep_every_bit(seed: int) -> None:
         space: dict[str, Any] = {"n": n, "m": m, "s": 0.7, "t": -0.3, "np": np}
         for k, name in enumerate("abc"):
             space[name] = np.linspace(0.1 + k, 0.9, 12)
-        exec(lines, space)
-        return {name: space[name].tolist() for name in "abc"}
+        failed = None
+        try:
+            exec(lines, space)
+        except ZeroDivisionError as error:
+            failed = str(error)
+        return {"failed": failed} | {name: space[name].tolist() for name in "abc"}
 
     for n, m in ((0, 0), (1, 0), (2, 1), (3, 5), (9, 2), (10, 7), (10, 10)):
         assert run(made, n, m) == run(text, n, m), f"n={n} m={m}\n{text}\n\n{made}"

@@ -104,6 +104,16 @@ FORMS = {
         "side by side",
         ("two_planes_of_votes", "bslice_loops", "gmm_loops"),
     ),
+    "lanes around short sums": Form(
+        of_cpu(
+            replace(EAGER, compiled_elements=0, numbered_extent=4),
+            laned_iterations=0,
+            unrolled_iterations=2,
+            lanes=4,
+        ),
+        "side by side",
+        ("bells_around", "harmonics", "close_to_others"),
+    ),
     "rows for several": Form(
         of_cpu(EAGER, row_operations=1, sharing_iterations=2),
         "share the rows below",

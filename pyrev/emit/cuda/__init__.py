@@ -192,7 +192,7 @@ class _Module:
         #: By the error and the texts of what it is made of: its number.
         self.errors: dict[tuple[str, tuple[str, ...]], int] = {_NO_MEMORY: -1}
         self.reassociated: dict[str, None] = {}
-        self.faults = Faults(types)
+        self.faults = Faults(types, program.body)
         self.subscripts = Subscripts(program, natural)
 
     @property

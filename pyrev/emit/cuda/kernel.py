@@ -339,7 +339,7 @@ class KernelText(Named):
         """Leave the kernel if evaluating `parts` would raise in CPython."""
         for fault, (error, what) in FAULTS.items():
             for p in parts:
-                test = self.module.faults.sound(p, fault)
+                test = self.module.faults.tests(s, (p,), fault)
                 if test is not None:
                     failed = self.truth(Call("not", (test,)))[0]
                     self.fail(failed, error, (f"{s.loc.place}: {what}",))

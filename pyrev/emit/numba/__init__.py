@@ -63,7 +63,7 @@ def emit_numba(
     `choose(count, least)` says whether there are so many of something; None if nothing
     is known. With `fast` numbers may meet in any order.
     """
-    program, parts, types = name_parts(program, dtypes)
+    program, parts, types = name_parts(program, dtypes, remainders=True)
     module = Module(program, types, cpu, wraps, natural, parts, unmeasured, choose)
     functions = _functions(module)
     head: list[ast.stmt] = [comment(line) for line in doc.splitlines()]

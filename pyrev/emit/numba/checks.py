@@ -19,7 +19,7 @@ def guards(m: Module, s: Stmt, parts: Sequence[Expr], mode: Mode) -> list[ast.st
     """Leave the function if evaluating `parts` would raise in CPython."""
     out: list[ast.stmt] = []
     for fault, (error, what) in FAULTS.items():
-        test = all_of(m.faults.sound(p, fault) for p in parts)
+        test = m.faults.tests(s, parts, fault)
         if test is not None:
             message = f"{s.loc.place}: {what}"
             out.append(unless(m, test, error, (message,), s.loc, mode))

@@ -14,7 +14,7 @@ from pyrev.emit.carried import CARRIED
 from pyrev.emit.faults import Faults
 from pyrev.emit.numba.trees import decorators
 from pyrev.emit.subscripts import Subscripts
-from pyrev.ir.liveness import exposed
+from pyrev.ir.liveness import exposed, live_after_loops, live_out
 from pyrev.ir.nodes import (
     Alloc,
     Block,
@@ -75,7 +75,7 @@ class Module:
         #: The parameters whose sizes were known to what put the loops in order.
         self.measured = frozenset(p.name for p in program.params) - unmeasured
         self.types = types
-        self.faults = Faults(types)
+        self.faults = Faults(types, program.body)
         self.wraps, self.cpu = wraps, cpu
         self.ranks = {p.name: p.rank for p in program.params if p.rank}
         self.ranks |= array_ranks(program.body)
@@ -123,6 +123,7 @@ class Module:
             types,
             self.faults.fails,
             occurrences(program.body),
+            live_after_loops(program.body, live_out(program)),
             cpu.unrolled_iterations,
             lambda count: choose(of_arguments(count, shapes), cpu.any_order_iterations),
         )
@@ -167,8 +168,9 @@ class Module:
 
     def can_fail(self, block: Block) -> bool:
         """Is there anything to be tested while the code runs?"""
-        return any(self.faults.fails(e) for s in walk(block) for e in exprs(s)) or any(
+        return any(
             isinstance(s, Check)
+            or self.faults.can_fail(s)
             or (isinstance(s, Alloc) and bool(self.maybe_negative(s)))
             for s in walk(block)
         )

@@ -37,6 +37,7 @@ from pyrev.ir.nodes import (
     exprs,
     fresh,
     like,
+    walk,
 )
 from pyrev.ir.opaque import Opaque
 from pyrev.ir.printer import tag
@@ -199,7 +200,8 @@ def accumulated(m: Module, f: For, mode: Mode) -> list[ast.stmt]:
         for t, result in zip(targets, results, strict=True):
             lines.append(tag(stored(m, Add(t, result)), f.loc))
         return _if_any(m, f, lines)
-    loose = innermost and m.reassociation.beside(f, inner, targets)
+    loops = any(isinstance(s, (For, While)) for s in walk(f.body))
+    loose = not loops and m.reassociation.beside(f, inner, targets)
     scalars = [t for t in targets if isinstance(t, Var)]
     if len(scalars) == len(targets):
         return [*_running(m, f, scalars if loose else (), mode)]

@@ -18,6 +18,7 @@ from pyrev.ir.affine import (
     slope,
 )
 from pyrev.ir.dtypes import NARROW, expr_dtype, is_float
+from pyrev.ir.liveness import flow_of
 from pyrev.ir.nodes import (
     ONE,
     Add,
@@ -33,7 +34,9 @@ from pyrev.ir.nodes import (
     Program,
     Stmt,
     Var,
+    assigned_scalars,
     blocks,
+    exprs,
     map_expr,
     map_stmt_exprs,
     names,
@@ -73,12 +76,13 @@ def peeled(
     if (
         loop.step != ONE
         or len(body) > cpu.peeled_statements
-        or not all(isinstance(s, (Assign, Add, If)) for s in body)
+        or not all(_simple(s, cpu.unrolled_iterations) for s in body)
         or _short(loop, cpu.unrolled_iterations)
+        or not _walks(loop)
         or (names(loop.lo) | names(loop.hi)) & (written(loop.body) | {loop.index})
     ):
         return (loop,)
-    found = _Edges(loop, types, counts)
+    found = _Edges(loop, types, counts, cpu.unrolled_iterations)
     if not found.low and not found.high:
         return (loop,)
     inner = found.inner
@@ -139,6 +143,48 @@ def _parts(op: str, e: Expr) -> list[Expr]:
     return [e]
 
 
+def _simple(s: Stmt, most: int) -> bool:
+    """A statement of an innermost loop, or a loop of few iterations, which is as good
+    as its iterations written out.
+    """
+    if isinstance(s, For):
+        return s.step == ONE and not s.parallel and _range(s, most) is not None
+    return isinstance(s, (Assign, Add, If))
+
+
+def _walks(loop: For) -> bool:
+    """Does `loop`, and not one inside of it, go from neighbour to neighbour?"""
+    if not any(isinstance(s, For) for s in walk(loop.body)):
+        return True
+    return any(
+        isinstance(e, Load) and abs(slope(e.index[-1], loop.index) or 0) == 1
+        for s in walk(loop.body)
+        for whole in exprs(s)
+        for e in walk_expr(whole)
+    )
+
+
+def _range(loop: For, most: int) -> tuple[int, int] | None:
+    """The first and the last of at most so many numbers that an index runs over."""
+    match loop.lo, loop.hi:
+        case Const(int(lo)), Const(int(hi)) if 0 < hi - lo <= most:
+            return lo, hi - 1
+    return None
+
+
+def _ranges(block: Block, most: int) -> dict[str, tuple[int, int]]:
+    """Between what the indices of the short loops of a block lie wherever it reads
+    them.
+    """
+    found: dict[str, tuple[int, int]] = {}
+    for s in walk(block):
+        if isinstance(s, For) and (ends := _range(s, most)) is not None:
+            low, high = found.get(s.index, ends)
+            found[s.index] = min(low, ends[0]), max(high, ends[1])
+    others = {*assigned_scalars(block), *flow_of(block)[0]}
+    return {n: ends for n, ends in found.items() if n not in others}
+
+
 def _short(loop: For, most: int) -> bool:
     match loop.lo, loop.hi:
         case Const(lo), Const(hi):
@@ -148,10 +194,10 @@ def _short(loop: For, most: int) -> bool:
 
 @dataclass(frozen=True)
 class _Side:
-    """``x >= bound`` (`low`) or ``x < bound``: where an expression is `inner`."""
+    """Where an expression is `inner`: ``low <= x < high``, without what is None."""
 
-    low: bool
-    bound: Expr
+    low: Expr | None
+    high: Expr | None
     inner: Expr
 
 
@@ -159,16 +205,22 @@ class _Edges:
     """The bounds between which the clamps and tests of a loop's body do nothing."""
 
     def __init__(
-        self, loop: For, types: Mapping[str, str], counts: frozenset[str]
+        self,
+        loop: For,
+        types: Mapping[str, str],
+        counts: frozenset[str],
+        most: int,
     ) -> None:
-        self.loop, self.types, self.counts = loop, types, counts
-        self.changed = written(loop.body) | {loop.index}
+        self.loop, self.types = loop, types
+        self.ranges = _ranges(loop.body, most)
+        self.changed = (written(loop.body) | {loop.index}) - self.ranges.keys()
+        self.counts = counts | self.ranges.keys()
         self.known: dict[Expr, _Side | None] = {}
         #: The body between the edges; all that was taken for known is in `known` now.
         self.inner = self.cleared(loop.body)
         sides = [s for s in self.known.values() if s is not None]
-        self.low = list(dict.fromkeys(s.bound for s in sides if s.low))
-        self.high = list(dict.fromkeys(s.bound for s in sides if not s.low))
+        self.low = list(dict.fromkeys(s.low for s in sides if s.low is not None))
+        self.high = list(dict.fromkeys(s.high for s in sides if s.high is not None))
 
     def seen(self, e: Expr) -> Expr:
         """The inner form of one expression whose parts have theirs."""
@@ -180,6 +232,8 @@ class _Edges:
         return e if side is None else side.inner
 
     def side(self, e: Call) -> _Side | None:
+        if e.op == "%":
+            return self.wrapped(e)
         if e.op not in ("min", "max", "<", "<=", ">", ">="):
             return None
         kinds = {expr_dtype(a, self.types) for a in e.args}
@@ -202,13 +256,50 @@ class _Edges:
         if factor == -1:
             gap, upward = Linear((), 0).plus(gap, -1), not upward
         strict = op in ("<", ">")
-        bound = from_linear(gap)
+        bound = self.everywhere(gap, upward)
+        if bound is None:
+            return None
         if upward:
             bound = plus(bound, 1) if strict else bound
         else:
             bound = bound if strict else plus(bound, 1)
         inner = moving if e.op in ("min", "max") else Const(True)
-        return _Side(upward, bound, inner)
+        if upward:
+            return _Side(bound, None, inner)
+        return _Side(None, bound, inner)
+
+    def wrapped(self, e: Call) -> _Side | None:
+        """Where ``(x + c) % n`` is ``x + c``: there it is not negative, and less than
+        `n`, which is no zero then. Where nothing is, or `n` is negative, all stays.
+        """
+        moving, count = e.args
+        kinds = {expr_dtype(a, self.types) for a in e.args}
+        if any(map(is_float, kinds)) or kinds & NARROW:
+            return None
+        if slope(moving, self.loop.index) != 1 or not self.fixed(count):
+            return None
+        rest = from_linear(linear(moving).without(Var(self.loop.index)))
+        if not self.fixed(rest):
+            return None
+        start = Linear((), 0).plus(linear(rest), -1)
+        low = self.everywhere(start, upward=True)
+        high = self.everywhere(start.plus(linear(count)), upward=False)
+        return None if low is None or high is None else _Side(low, high, moving)
+
+    def everywhere(self, bound: Linear, upward: bool) -> Expr | None:
+        """A bound that holds in all iterations of the short loops inside: the largest
+        if what is not below it is meant (`upward`), else the least.
+        """
+        total = Linear((), bound.constant)
+        for term, factor in bound.terms:
+            ends = self.ranges.get(term.name) if isinstance(term, Var) else None
+            if ends is not None:
+                total = total.plus(Linear((), factor * ends[(factor > 0) == upward]))
+            elif names(term) & self.ranges.keys():
+                return None
+            else:
+                total = total.plus(Linear(((term, factor),), 0))
+        return from_linear(total)
 
     def fixed(self, e: Expr) -> bool:
         return names(e) <= self.counts - self.changed and not any(
@@ -232,6 +323,8 @@ class _Edges:
                         continue
                     then, orelse = self.cleared(then), self.cleared(orelse)
                     out.append(replace(stmt, test=held, then=then, orelse=orelse))
+                case For(body=body):
+                    out.append(replace(stmt, body=self.cleared(body)))
                 case _:
                     out.append(map_stmt_exprs(stmt, lambda e: _known(self.seen(e))))
         return tuple(out)

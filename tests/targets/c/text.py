@@ -109,7 +109,7 @@ class _Module:
         self.kernels: list[list[str]] = []
         self.helpers: dict[str, None] = {}
         self.reassociated: dict[str, None] = {}
-        self.faults = Faults(self.types)
+        self.faults = Faults(self.types, program.body)
         self.subscripts = Subscripts(program, job.never_negative)
         self.forms: set[str] = set()
         self.called: dict[str, str] = {}
