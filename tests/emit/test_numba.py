@@ -300,19 +300,24 @@ def copied_and_summed(x: Any, out: Any) -> Any:
     return total
 
 
-@pytest.mark.parametrize("n", [*range(1, 40), 63, 100, 127, 128, 129, 200])
-def test_a_sum_beside_writes_has_the_same_bits_wherever_the_arrays_lie(n: int) -> None:
-    """LLVM takes neighbours for arrays that may overlap, and does these one by one."""
-    f = pyrev.differentiable(copied_and_summed, target="numba").primal
+def results_wherever_the_arrays_lie(function: Any, n: int) -> set[float]:
+    """What it returns for two arrays of `n`, either first, at every distance."""
+    f = pyrev.differentiable(function, target="numba").primal
     data = np.random.default_rng(n).normal(size=n)
-    found = set()
+    found: set[float] = set()
     for gap in range(70):
         for first in (0, n + gap):
             memory = np.zeros(2 * n + gap)
             x = memory[n + gap - first :][:n]
             x[:] = data
             found.add(f(x, memory[first:][:n]))
-    assert len(found) == 1
+    return found
+
+
+@pytest.mark.parametrize("n", [*range(1, 40), 63, 100, 127, 128, 129, 200])
+def test_a_sum_beside_writes_has_the_same_bits_wherever_the_arrays_lie(n: int) -> None:
+    """LLVM takes neighbours for arrays that may overlap, and does these one by one."""
+    assert len(results_wherever_the_arrays_lie(copied_and_summed, n)) == 1
 
 
 def test_a_long_sum_beside_writes_takes_any_order_unless_a_size_may_cut_it() -> None:
@@ -389,16 +394,7 @@ def test_a_sum_of_what_data_chooses_takes_any_order() -> None:
 def test_what_data_chooses_has_the_same_bits_wherever_the_arrays_lie(
     function: Any, n: int
 ) -> None:
-    f = pyrev.differentiable(function, target="numba").primal
-    data = np.random.default_rng(n).normal(size=n)
-    found = set()
-    for gap in range(70):
-        for first in (0, n + gap):
-            memory = np.zeros(2 * n + gap)
-            x = memory[n + gap - first :][:n]
-            x[:] = data
-            found.add(f(x, memory[first:][:n]))
-    assert len(found) == 1
+    assert len(results_wherever_the_arrays_lie(function, n)) == 1
 
 
 def rows_summed(x: Any, out: Any) -> Any:
