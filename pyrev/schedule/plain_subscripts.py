@@ -33,7 +33,7 @@ from pyrev.ir.nodes import (
     children,
     exprs,
     loop_indices,
-    map_stmt_exprs,
+    map_whole,
     mentioned,
     names,
     resembled,
@@ -114,8 +114,6 @@ class _Writer:
                     pass
                 case _:
                     out.append(with_blocks(made, bodies))
-            if not bodies and not written((s,)) & self.wanted:
-                continue
             value = self.value(s, known)
             known = _without(known, written((s,)))
             if value is not None:
@@ -162,11 +160,7 @@ def _written_out(s: Stmt, known: Mapping[str, Expr]) -> Stmt:
         return s
     if isinstance(s, (Assign, Add)) and isinstance(s.target, Var):
         return replace(s, value=substitute(s.value, known))
-    return map_stmt_exprs(s, lambda e: _value(e, known))
-
-
-def _value(e: Expr, known: Mapping[str, Expr]) -> Expr:
-    return known.get(e.name, e) if isinstance(e, Var) else e
+    return map_whole(s, lambda e: substitute(e, known))
 
 
 def _reads(block: Block) -> tuple[set[str], set[str]]:

@@ -10,6 +10,7 @@ import pytest
 
 from pyrev.ir.dtypes import infer
 from pyrev.ir.nodes import Param, Program
+from pyrev.ir.renaming import rename
 from pyrev.ir.text import block_text
 from pyrev.parse import parse_block
 from pyrev.schedule.plain_subscripts import plain_subscripts
@@ -117,6 +118,15 @@ def test_sums_of_indices_are_written_out(name: str) -> None:
 @pytest.mark.parametrize("name", LEFT)
 def test_other_names_stay(name: str) -> None:
     assert plain(LEFT[name]) == LEFT[name].strip("\n")
+
+
+def test_a_size_is_that_of_the_array_at_the_time() -> None:
+    """The parser gives a second array its own name; a pass need not have."""
+    text = "v = np.zeros(n)\nq = v.shape[0] - 1\nw = np.zeros(m)\na[0] = b[q]"
+    block = tuple(rename(s, {"w": "v"}) for s in parse_block(text))
+    params = tuple(Param(n, RANKS.get(n, 0), d) for n, d in DTYPES.items())
+    program = Program("f", params, block)
+    assert plain_subscripts(program, infer(program, DTYPES)) is program
 
 
 def drawn(rng: random.Random) -> str:
