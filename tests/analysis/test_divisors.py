@@ -9,7 +9,7 @@ from itertools import product
 import pytest
 
 from pyrev.analysis.divisors import nonzero
-from pyrev.ir.nodes import Assign, Expr, walk
+from pyrev.ir.nodes import Assign, walk
 from pyrev.ir.text import expr_text
 from pyrev.parse import parse_block
 
@@ -38,12 +38,8 @@ def known(text: str) -> dict[str, set[str]]:
     names: dict[str, set[str]] = {}
     for s in walk(block):
         if isinstance(s, Assign):
-            names[expr_text(s.target)] = set(map(_text, found[id(s)]))
+            names[expr_text(s.target)] = set(map(expr_text, found[id(s)]))
     return names
-
-
-def _text(e: Expr) -> str:
-    return expr_text(e)
 
 
 def test_a_loop_shows_its_count() -> None:

@@ -222,11 +222,12 @@ _MAKERS = {
     "gmm": (_gmm, ""),
 }
 
-#: Of these not all, for lanes cannot share what is added to the points.
+#: Not along all, as they are timed: lanes cannot share what is added to the points.
 _ALONG = {
-    bells_around: ("centre", "width"),
-    harmonics: ("w",),
-    close_to_others: ("centre",),
+    "gmm": ("alpha", "mean", "icf"),
+    "bells_around": ("centre", "width"),
+    "harmonics": ("w",),
+    "close_to_others": ("centre",),
 }
 
 #: By the name of the loop with `_loops` behind it: the corpus has a conv2d of its own.
@@ -238,12 +239,13 @@ WORKLOADS = {
         tuple(out.split()),
         least=3,
         real=7,
-        # As they are timed: lanes cannot share what is added to the points.
-        wrt=("alpha", "mean", "icf") if name == "gmm" else None,
+        wrt=_ALONG.get(name),
     )
     for name, (make, out) in _MAKERS.items()
 } | {
-    f.__name__: Entry(f.__name__, f, make, ("out",), least=3, real=7, wrt=_ALONG.get(f))
+    (name := f.__name__): Entry(
+        name, f, make, ("out",), least=3, real=7, wrt=_ALONG.get(name)
+    )
     for f, make in (
         (bells_apart, _bells),
         (steep_flow, _flow),

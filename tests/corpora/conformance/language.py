@@ -3383,3 +3383,50 @@ case(
     least=1,
     real=7,
 )
+
+
+def _half_of_the_circle(u, w, gaps):
+    row = np.empty(u.shape[0])
+    for i in range(u.shape[0]):
+        near = 0.0
+        for k in range(3):
+            q = (i + k - 1) % u.shape[0]
+            c = 0.5 if k == 1 else 0.25
+            near += c * u[q]
+        if np.isnan(near):
+            row[i] = 0.1
+            gaps[i % gaps.shape[0]] += 1
+        elif gaps[i % gaps.shape[0]] > 1:
+            row[i] = near
+        else:
+            row[i] = near * near * w[i]
+    half = np.zeros(u.shape[0] // 2 + 1)
+    for i in range(half.shape[0]):
+        half[i] = row[i] * row[(i - 2) % row.shape[0]]
+    return half
+
+
+def halves_of_a_circle(u, w, steps):
+    spare = np.tanh(w)
+    gaps = np.zeros(2, np.int8)
+    energy = 0.0
+    for t in range(steps.shape[0]):
+        last = u.shape[0] - 1
+        if steps[t] % 2 == 1:
+            u = _half_of_the_circle(u, w, gaps)
+        for i in range(u.shape[0]):
+            if last - i >= 0 and not np.isnan(u[i]):
+                energy += u[i] * spare[last - i] / (1 + gaps[i % 2])
+    return energy
+
+
+case(
+    halves_of_a_circle,
+    lambda n, m: dict(
+        u=np.where(np.arange(n + 2) == n, np.nan, m(n + 2)),
+        w=m(n + 2),
+        steps=np.array([1, 2, 3], np.int8),
+    ),
+    least=1,
+    real=9,
+)
