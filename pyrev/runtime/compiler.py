@@ -19,17 +19,19 @@ ran (`code_cache.TESTED_NUMBA`).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
+from llvmlite.binding import ffi
 from numba import _dynfunc  # type: ignore[attr-defined]
-from numba.core import analysis, ir, ir_utils, ssa, types, untyped_passes
-from numba.core.codegen import JITCodeLibrary
+from numba.core import analysis, compiler, ir, ir_utils, ssa, types, untyped_passes
+from numba.core.codegen import CPUCodeLibrary, JITCodeLibrary
 from numba.core.compiler import Compiler
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.cpu import CPUContext
 from numba.core.types.functions import BaseFunction
+from numba.np.ufunc import parallel
 from numba.parfors import parfor, parfor_lowering
 
 # Values of these types say nothing that a later use could refine, as a list's may.
@@ -42,26 +44,82 @@ class Remembering(Compiler):
     def compile_extra(self, func: Any) -> Any:
         with global_compiler_lock, _remembered():
             flags = self.state.flags
-            if flags.no_cpython_wrapper and flags.no_cfunc_wrapper:
-                # As the lowering pass does where there is none.
-                codegen = self.state.targetctx.codegen()
-                library = _Linked(codegen, func.__qualname__)  # type: ignore[no-untyped-call]
-                library.enable_object_caching()  # type: ignore[no-untyped-call]
-                self.state.library = library
+            inner = flags.no_cpython_wrapper and flags.no_cfunc_wrapper
+            kind = _Linked if inner else _Entry
+            self.state.library = _library(kind, self.state.targetctx, func.__qualname__)
             return super().compile_extra(func)  # type: ignore[no-untyped-call]
 
 
-class _Linked(JITCodeLibrary):
-    """The code of a function that only other functions call: never run as it is."""
+def _library(kind: type[JITCodeLibrary], context: Any, name: str) -> JITCodeLibrary:
+    """A library such as the lowering pass makes where it is given none."""
+    library = kind(context.codegen(), name)  # type: ignore[no-untyped-call]
+    library.enable_object_caching()  # type: ignore[no-untyped-call]
+    return library
 
-    def _finalize_final_module(self) -> None:
+
+class _Linked(JITCodeLibrary):
+    """The code of a function that only other functions call: never run as it is.
+
+    It is optimised where it is linked, together with those that call it.
+    """
+
+    def finalize(self) -> None:
         self._finalize_dynamic_globals()  # type: ignore[no-untyped-call]
-        self._verify_declare_only_symbols()  # type: ignore[no-untyped-call]
         self._finalized = True
 
     def get_pointer_to_function(self, name: str) -> int:
         self._ensure_finalized()  # type: ignore[no-untyped-call]
         return 0
+
+
+class _Entry(JITCodeLibrary):
+    """The code of a function that Python calls, with all that it calls."""
+
+    def finalize(self) -> None:
+        self._linking_libraries = _with_theirs(self._linking_libraries)
+        super().finalize()  # type: ignore[no-untyped-call]
+
+
+def _with_theirs(libraries: Iterable[Any]) -> list[Any]:
+    """Libraries and all that these are to be linked with, each once.
+
+    Callers come before what they call: the linker leaves out functions that nothing
+    mentions yet.
+    """
+    found: dict[Any, None] = {}
+
+    def visit(library: Any) -> None:
+        if library not in found:
+            if isinstance(library, _Linked):
+                for callee in reversed(library._linking_libraries):
+                    visit(callee)
+            found[library] = None
+
+    for library in reversed([*libraries]):
+        visit(library)
+    return [*found][::-1]
+
+
+def _compile_ir(context: Any, target: Any, *args: Any, **kw: Any) -> Any:
+    """`numba.core.compiler.compile_ir` of the body of a parallel loop."""
+    library = _library(_Linked, target, "a parallel loop")
+    return _COMPILE_IR(context, target, *args, **{**kw, "library": library})
+
+
+_COMPILE_IR = compiler.compile_ir
+
+
+def _build_gufunc_wrapper(*args: Any, **kw: Any) -> Any:
+    """`numba.np.ufunc.parallel.build_gufunc_wrapper`, which makes libraries too."""
+    codegen = args[1].target_context.codegen()
+    codegen._library_class = _Linked
+    try:
+        return _BUILD_GUFUNC_WRAPPER(*args, **kw)
+    finally:
+        del codegen._library_class
+
+
+_BUILD_GUFUNC_WRAPPER = parallel.build_gufunc_wrapper
 
 
 def _executable(self: CPUContext, library: Any, fndesc: Any, env: Any) -> Any:
@@ -177,9 +235,61 @@ def _fixup_var_define_in_scope(blocks: Mapping[int, Any]) -> None:
                 scope.localvars.define(name, var)
 
 
+def _rec_list_vars(self: Any, value: Any) -> list[Any]:
+    """`numba.core.ir.Inst._rec_list_vars`, asked for all that a function consists of
+    some hundred times: what a value is follows from its type.
+    """
+    found: list[Any] = []
+    _add_vars(found, value)
+    return found
+
+
+def _add_vars(found: list[Any], value: Any) -> None:
+    kind = _KINDS.get(type(value))
+    if kind is None:
+        kind = _KINDS[type(value)] = next(
+            (k for k in (ir.Var, ir.Inst, list, tuple, dict) if isinstance(value, k)),
+            object,
+        )
+    if kind is object:
+        return
+    if kind is ir.Var:
+        found.append(value)
+    elif kind is ir.Inst:
+        found += value.list_vars()
+    else:
+        for part in value.values() if kind is dict else value:
+            _add_vars(found, part)
+
+
+_KINDS: dict[type, type] = {}
+
+
+def _call(self: Any, *args: Any) -> Any:
+    """`llvmlite.binding.ffi._lib_fn_wrapper.__call__`, which tells nobody who waits for
+    its lock: there are thousands of calls for each function.
+    """
+    with self._lock._lock:
+        return self._cfn(*args)
+
+
+def _optimize_functions(self: Any, module: Any) -> None:
+    """`CPUCodeLibrary._optimize_functions` of the functions that are defined."""
+    module.data_layout = self._codegen._data_layout
+    passes, builder = self._codegen._function_pass_manager()
+    for function in module.functions:
+        if not function.is_declaration:
+            passes.run(function, builder)
+
+
 #: What stands for functions of Numba's while it compiles: with the same results.
 _INSTEAD = (
     (CPUContext, "get_executable", _executable),
+    (CPUCodeLibrary, "_optimize_functions", _optimize_functions),
+    (ffi._lib_fn_wrapper, "__call__", _call),
+    (ir.Inst, "_rec_list_vars", _rec_list_vars),
+    (compiler, "compile_ir", _compile_ir),
+    (parallel, "build_gufunc_wrapper", _build_gufunc_wrapper),
     (ssa, "_run_ssa", _run_ssa),
     (ssa, "_run_block_rewrite", _run_block_rewrite),
     *((m, "compute_live_map", _live_map) for m in (analysis, ir_utils, parfor)),
