@@ -8,6 +8,7 @@ private: whoever can write there decides what we execute.
 
 from __future__ import annotations
 
+import ast
 import atexit
 import contextlib
 import functools
@@ -37,7 +38,7 @@ import numpy as np
 from platformdirs.unix import Unix
 from platformdirs.windows import Windows
 
-from pyrev.runtime import journal, pool
+from pyrev.runtime import journal, parallel_loops, pool
 from pyrev.runtime.error_boundary import generated
 from pyrev.runtime.forks import at_fork
 
@@ -269,7 +270,7 @@ def _prepare(module: ModuleType, path: Path) -> None:
     Numba numbers the files of a function's signatures, and two processes that save two
     signatures at once could give both the same number.
     """
-    if sys.modules["numba"].__version__.startswith(f"{TESTED_NUMBA}."):
+    if _is_tested():
         from pyrev.runtime.compiler import remember  # imports Numba
 
         for value in tuple(vars(module).values()):
@@ -409,8 +410,21 @@ def _executed(text: str, path: Path) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
     # The text itself, whatever the file or its bytecode hold by now.
-    exec(compile(text, str(path), "exec", dont_inherit=True), module.__dict__)
+    what: str | ast.Module = text
+    if "prange" in text and _is_tested():
+        from pyrev.runtime.compiler import parallel_for  # imports Numba
+
+        what = parallel_loops.with_calls(text)
+        setattr(module, parallel_loops.NAME, parallel_for)
+    exec(compile(what, str(path), "exec", dont_inherit=True), module.__dict__)
     return module
+
+
+def _is_tested() -> bool:
+    """Is this the version of Numba whose internals are known here?"""
+    import numba  # as late as can be: it takes a while
+
+    return str(numba.__version__).startswith(f"{TESTED_NUMBA}.")
 
 
 def _unfiled(text: str, path: Path) -> ModuleType:

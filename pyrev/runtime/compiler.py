@@ -24,13 +24,25 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from llvmlite.binding import ffi
+from llvmlite import ir as llvm
 from numba import _dynfunc  # type: ignore[attr-defined]
-from numba.core import analysis, compiler, ir, ir_utils, ssa, types, untyped_passes
+from numba.core import (
+    analysis,
+    cgutils,
+    compiler,
+    ir,
+    ir_utils,
+    ssa,
+    types,
+    untyped_passes,
+)
 from numba.core.codegen import CPUCodeLibrary, JITCodeLibrary
 from numba.core.compiler import Compiler
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.cpu import CPUContext
+from numba.core.typed_passes import _reload_parfors
 from numba.core.types.functions import BaseFunction
+from numba.extending import intrinsic
 from numba.np.ufunc import parallel
 from numba.parfors import parfor, parfor_lowering
 
@@ -280,6 +292,162 @@ def _optimize_functions(self: Any, module: Any) -> None:
     for function in module.functions:
         if not function.is_declaration:
             passes.run(function, builder)
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def parallel_for(
+    typing: Any, row: Any, count: Any, scale: Any, before: Any, after: Any
+) -> Any:
+    """``row(*before, i * scale, *after)`` for each `i` below `count`, on all cores.
+
+    Threads, and which of them takes which iterations, are those of a loop over
+    `prange`: what Numba calls there is called here. Where there is one thread it runs
+    the loop as it is. Of what calls raise, one is raised here.
+    """
+    found = typing.resolve_function_type(row, (*before, types.int64, *after), {})
+    if found is None:
+        return None
+    compiled = row.dispatcher.get_compile_result(found)
+    signature = types.void(row, count, scale, before, after)
+
+    def generate(context: Any, builder: Any, _: Any, args: Any) -> Any:
+        number = context.cast(builder, args[1], count, types.int64)
+        step = context.cast(builder, args[2], scale, types.int64)
+        given: list[tuple[Any, Any]] = []
+        for kinds, group in zip((before, after), args[3:], strict=True):
+            values = cgutils.unpack_tuple(builder, group, len(kinds))
+            given += zip(kinds, values, strict=True)
+        wanted = [*found.args[: len(before)], *found.args[len(before) + 1 :]]
+        lent = [
+            _lent(context, builder, kind, context.cast(builder, value, have, kind))
+            for (have, value), kind in zip(given, wanted, strict=True)
+        ]
+        _Loop(context, builder, compiled, len(before)).launch(number, [step, *lent])
+        return context.get_dummy_value()
+
+    return signature, generate
+
+
+def _lent(context: Any, builder: Any, kind: Any, value: Any) -> Any:
+    """A value without the count of its references, which threads would wait for."""
+    if not isinstance(kind, types.Array):
+        return value
+    array = context.make_array(kind)(context, builder, value)
+    for owner in ("meminfo", "parent"):
+        setattr(array, owner, cgutils.get_null_value(getattr(array, owner).type))
+    return array._getvalue()
+
+
+_INT, _COUNT = llvm.IntType(32), llvm.IntType(64)
+_POINTER = llvm.PointerType(llvm.IntType(8))
+
+
+class _Loop:
+    """A function that makes a share of the calls of a loop, and how it is started."""
+
+    def __init__(self, context: Any, builder: Any, row: Any, place: int) -> None:
+        self.context, self.builder, self.row, self.place = context, builder, row, place
+        library = context.active_code_library
+        library.add_linking_library(row.library)
+        parallel._launch_threads()  # it says where the functions are that are called
+        library._reload_init.add(_reload_parfors)  # in another process, too
+
+    def launch(self, count: Any, given: list[Any]) -> None:
+        """Run as many iterations; `given` are scale and arguments."""
+        kept = [_INT(0), _POINTER(None), *given]
+        form = llvm.LiteralStructType([v.type for v in kept])
+        body, b = self._share(form), self.builder
+        pack = cgutils.alloca_once(b, form)
+        pointers = cgutils.alloca_once(b, _POINTER, 2)
+        sizes = cgutils.alloca_once(b, _COUNT)
+        steps = cgutils.alloca_once(b, _COUNT, 2)
+        for k, value in enumerate(kept):
+            b.store(value, cgutils.gep_inbounds(b, pack, 0, k))
+        b.store(b.bitcast(pack, _POINTER), self._at(pointers, 1))
+        b.store(_COUNT(16), steps)  # a first and a last iteration of each share
+        b.store(_COUNT(0), self._at(steps, 1))
+        last = b.sub(count, _COUNT(1))
+        passed = [b.bitcast(p, _POINTER) for p in (pointers, sizes, steps)]
+        with b.if_then(b.icmp_signed(">", count, _COUNT(0))):
+            threads = self._call("get_num_threads", _COUNT)
+            with b.if_else(b.icmp_signed("<=", threads, _COUNT(1))) as (one, more):
+                with one:
+                    all_of_it = cgutils.alloca_once(b, _COUNT, 2)
+                    b.store(_COUNT(0), all_of_it)
+                    b.store(last, self._at(all_of_it, 1))
+                    b.store(b.bitcast(all_of_it, _POINTER), pointers)
+                    b.store(_COUNT(1), sizes)
+                    b.call(body, [*passed, _POINTER(None)])
+                with more:
+                    self._share_out(b.bitcast(body, _POINTER), passed, last, threads)
+        code, raised = (b.load(cgutils.gep_inbounds(b, pack, 0, k)) for k in (0, 1))
+        convention = self.context.call_conv
+        kind = convention._get_excinfo_argument(b.function).type.pointee
+        status = convention._get_return_status(b, code, b.bitcast(raised, kind))
+        with cgutils.if_unlikely(b, status.is_error):
+            convention.return_status_propagate(b, status)
+
+    def _share_out(self, body: Any, passed: list[Any], last: Any, threads: Any) -> None:
+        """Start threads, as `numba.parfors.parfor_lowering.call_parallel_gufunc`."""
+        b = self.builder
+        ends = [cgutils.alloca_once(b, _COUNT) for _ in range(2)]
+        b.store(_COUNT(0), ends[0])
+        b.store(last, ends[1])
+        bounds = (_COUNT(1), *(b.bitcast(p, _POINTER) for p in ends))
+        shares = self._call("get_sched_size", _COUNT, threads, *bounds)
+        plan = self._call("allocate_sched", _POINTER, b.mul(shares, _COUNT(2)))
+        plans = (shares, plan, _COUNT(0))
+        self._call("do_scheduling_signed", _POINTER, *bounds, *plans)
+        pointers, sizes, _ = passed
+        b.store(plan, b.bitcast(pointers, _POINTER.as_pointer()))
+        b.store(shares, b.bitcast(sizes, _COUNT.as_pointer()))
+        # No dimensions but the number of shares, and two pointers.
+        numbers = (_POINTER(None), _COUNT(0), _COUNT(2), threads)
+        self._call("numba_parallel_for", llvm.VoidType(), body, *passed, *numbers)
+        self._call("deallocate_sched", llvm.VoidType(), plan)
+
+    def _at(self, pointer: Any, k: int) -> Any:
+        return self.builder.gep(pointer, [_COUNT(k)])
+
+    def _call(self, name: str, result: Any, *args: Any) -> Any:
+        kind = llvm.FunctionType(result, [a.type for a in args])
+        function = cgutils.get_or_insert_function(self.builder.module, kind, name)
+        return self.builder.call(function, args)
+
+    def _share(self, form: Any) -> Any:
+        """What a thread runs. It is given pointers to the first and last iterations of
+        its shares and to all that calls are given, and the number of shares.
+        """
+        module = self.builder.module
+        kind = llvm.FunctionType(llvm.VoidType(), [_POINTER] * 4)
+        function = llvm.Function(module, kind, module.get_unique_name("parallel_for"))
+        function.linkage = "internal"
+        b = llvm.IRBuilder(function.append_basic_block("entry"))
+        pointers = b.bitcast(function.args[0], _POINTER.as_pointer())
+        plan = b.bitcast(b.load(pointers), _COUNT.as_pointer())
+        pack = b.bitcast(b.load(b.gep(pointers, [_COUNT(1)])), form.as_pointer())
+        fields = [
+            cgutils.gep_inbounds(b, pack, 0, k) for k in range(len(form.elements))
+        ]
+        scale, *given = (b.load(field) for field in fields[2:])
+        row = self.context.declare_function(module, self.row.fndesc)
+        result, kinds = self.row.signature.return_type, self.row.signature.args
+        shares = b.load(b.bitcast(function.args[1], _COUNT.as_pointer()))
+        with cgutils.for_range(b, shares) as share:
+            first = b.gep(plan, [b.mul(share.index, _COUNT(2))])
+            end = b.add(b.load(b.gep(first, [_COUNT(1)])), _COUNT(1))
+            each = cgutils.for_range_slice(b, b.load(first), end, _COUNT(1), _COUNT)
+            with each as (i, _):
+                args = [*given]
+                args.insert(self.place, b.mul(i, scale))
+                call = self.context.call_conv.call_function
+                status, _value = call(b, row, result, kinds, args)
+                with cgutils.if_unlikely(b, status.is_error):
+                    b.store(status.code, fields[0])
+                    b.store(b.bitcast(status.excinfoptr, _POINTER), fields[1])
+                    b.ret_void()
+        b.ret_void()
+        return function
 
 
 #: What stands for functions of Numba's while it compiles: with the same results.
