@@ -19,12 +19,12 @@ ran (`code_cache.TESTED_NUMBA`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
-from llvmlite.binding import ffi
 from llvmlite import ir as llvm
+from llvmlite.binding import ffi, newpassmanagers
 from numba import _dynfunc  # type: ignore[attr-defined]
 from numba.core import (
     analysis,
@@ -58,11 +58,15 @@ class Remembering(Compiler):
             flags = self.state.flags
             inner = flags.no_cpython_wrapper and flags.no_cfunc_wrapper
             kind = _Linked if inner else _Entry
-            self.state.library = _library(kind, self.state.targetctx, func.__qualname__)
-            return super().compile_extra(func)  # type: ignore[no-untyped-call]
+            library = _library(kind, self.state.targetctx, func.__qualname__)
+            self.state.library = library
+            result = super().compile_extra(func)  # type: ignore[no-untyped-call]
+            blocks = self.state.func_ir.blocks
+            library.has_loops = bool(analysis.compute_cfg_from_blocks(blocks).loops())  # type: ignore[no-untyped-call]
+            return result
 
 
-def _library(kind: type[JITCodeLibrary], context: Any, name: str) -> JITCodeLibrary:
+def _library(kind: type[_Linked], context: Any, name: str) -> _Linked:
     """A library such as the lowering pass makes where it is given none."""
     library = kind(context.codegen(), name)  # type: ignore[no-untyped-call]
     library.enable_object_caching()  # type: ignore[no-untyped-call]
@@ -72,28 +76,59 @@ def _library(kind: type[JITCodeLibrary], context: Any, name: str) -> JITCodeLibr
 class _Linked(JITCodeLibrary):
     """The code of a function that only other functions call: never run as it is.
 
-    It is optimised where it is linked, together with those that call it.
+    Numba optimises what a function calls once more with it, and again with what calls
+    that. Here a function is optimised once, with those that it calls which have no
+    loops: the others are worth a call.
     """
 
+    has_loops = True
+
     def finalize(self) -> None:
+        self._optimize()
         self._finalize_dynamic_globals()  # type: ignore[no-untyped-call]
         self._finalized = True
+
+    def _optimize(self) -> None:
+        for library in _with_theirs(self._linking_libraries, _may_be_inlined):
+            self._link(library)
+        self._optimize_final_module()  # type: ignore[no-untyped-call]
+
+    def _link(self, library: Any) -> None:
+        self._reload_init.update(library._reload_init)
+        self._final_module.link_in(library._get_module_for_linking(), preserve=True)
 
     def get_pointer_to_function(self, name: str) -> int:
         self._ensure_finalized()  # type: ignore[no-untyped-call]
         return 0
 
 
-class _Entry(JITCodeLibrary):
+class _Entry(_Linked):
     """The code of a function that Python calls, with all that it calls."""
 
     def finalize(self) -> None:
-        self._linking_libraries = _with_theirs(self._linking_libraries)
-        super().finalize()  # type: ignore[no-untyped-call]
+        self._codegen._check_llvm_bugs()
+        self._optimize()
+        for library in _with_theirs(self._linking_libraries):
+            self._link(library)
+        passes = newpassmanagers.create_new_module_pass_manager()
+        passes.add_global_dead_code_eliminate_pass()
+        builder = self._codegen._pass_builder()
+        passes.run(self._final_module, builder)
+        self._final_module.verify()
+        self._finalize_final_module()  # type: ignore[no-untyped-call]
+
+    def get_pointer_to_function(self, name: str) -> int:
+        return JITCodeLibrary.get_pointer_to_function(self, name)  # type: ignore[no-untyped-call]
 
 
-def _with_theirs(libraries: Iterable[Any]) -> list[Any]:
-    """Libraries and all that these are to be linked with, each once.
+def _may_be_inlined(library: Any) -> bool:
+    return not (isinstance(library, _Linked) and library.has_loops)
+
+
+def _with_theirs(
+    libraries: Iterable[Any], wanted: Callable[[Any], bool] = lambda library: True
+) -> list[Any]:
+    """Libraries and all that these are to be linked with, each once, if `wanted`.
 
     Callers come before what they call: the linker leaves out functions that nothing
     mentions yet.
@@ -101,7 +136,7 @@ def _with_theirs(libraries: Iterable[Any]) -> list[Any]:
     found: dict[Any, None] = {}
 
     def visit(library: Any) -> None:
-        if library not in found:
+        if library not in found and wanted(library):
             if isinstance(library, _Linked):
                 for callee in reversed(library._linking_libraries):
                     visit(callee)
@@ -136,7 +171,7 @@ _BUILD_GUFUNC_WRAPPER = parallel.build_gufunc_wrapper
 
 def _executable(self: CPUContext, library: Any, fndesc: Any, env: Any) -> Any:
     """What stands for a function: of a linked one there is nothing to call."""
-    if not isinstance(library, _Linked):
+    if type(library) is not _Linked:
         return _EXECUTABLE(self, library, fndesc, env)  # type: ignore[no-untyped-call]
     name = fndesc.qualname.split(".")[-1]
     pointer = library.get_pointer_to_function(fndesc.llvm_func_name)
