@@ -421,10 +421,8 @@ def _executed(text: str, path: Path) -> ModuleType:
 
 
 def _is_tested() -> bool:
-    """Is this the version of Numba whose internals are known here?"""
-    import numba  # as late as can be: it takes a while
-
-    return str(numba.__version__).startswith(f"{TESTED_NUMBA}.")
+    """Is this the version of Numba whose internals `runtime.compiler` knows?"""
+    return importlib.metadata.version("numba").startswith(f"{TESTED_NUMBA}.")
 
 
 def _unfiled(text: str, path: Path) -> ModuleType:

@@ -19,12 +19,13 @@ ran (`code_cache.TESTED_NUMBA`).
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from llvmlite import ir as llvm
-from llvmlite.binding import ffi, newpassmanagers
+from llvmlite.binding import Linkage, ffi, newpassmanagers
 from numba import _dynfunc  # type: ignore[attr-defined]
 from numba.core import (
     analysis,
@@ -60,10 +61,7 @@ class Remembering(Compiler):
             kind = _Linked if inner else _Entry
             library = _library(kind, self.state.targetctx, func.__qualname__)
             self.state.library = library
-            result = super().compile_extra(func)  # type: ignore[no-untyped-call]
-            blocks = self.state.func_ir.blocks
-            library.has_loops = bool(analysis.compute_cfg_from_blocks(blocks).loops())  # type: ignore[no-untyped-call]
-            return result
+            return super().compile_extra(func)  # type: ignore[no-untyped-call]
 
 
 def _library(kind: type[_Linked], context: Any, name: str) -> _Linked:
@@ -77,11 +75,9 @@ class _Linked(JITCodeLibrary):
     """The code of a function that only other functions call: never run as it is.
 
     Numba optimises what a function calls once more with it, and again with what calls
-    that. Here a function is optimised once, with those that it calls which have no
-    loops: the others are worth a call.
+    that. Here a function is optimised once; those that it calls are there to be put in
+    its place, if they are short, and gone before its loops are looked at.
     """
-
-    has_loops = True
 
     def finalize(self) -> None:
         self._optimize()
@@ -90,12 +86,24 @@ class _Linked(JITCodeLibrary):
 
     def _optimize(self) -> None:
         for library in _with_theirs(self._linking_libraries, _may_be_inlined):
-            self._link(library)
+            module = library._get_module_for_linking()
+            if isinstance(library, _Linked):
+                module = module.clone()
+                for function in _defined(module):
+                    if function.linkage == Linkage.linkonce_odr:
+                        function.linkage = "available_externally"
+            self._link(library, module)
         self._optimize_final_module()  # type: ignore[no-untyped-call]
 
-    def _link(self, library: Any) -> None:
+    def _link(self, library: Any, module: Any) -> None:
         self._reload_init.update(library._reload_init)
-        self._final_module.link_in(library._get_module_for_linking(), preserve=True)
+        self._final_module.link_in(module, preserve=True)
+
+    @functools.cached_property
+    def length(self) -> int:
+        """Lines of its functions, without those of Numba's runtime."""
+        found = _defined(self._final_module)
+        return sum(str(f).count("\n") for f in found if not f.name.startswith("NRT_"))
 
     def get_pointer_to_function(self, name: str) -> int:
         self._ensure_finalized()  # type: ignore[no-untyped-call]
@@ -109,11 +117,10 @@ class _Entry(_Linked):
         self._codegen._check_llvm_bugs()
         self._optimize()
         for library in _with_theirs(self._linking_libraries):
-            self._link(library)
+            self._link(library, library._get_module_for_linking())
         passes = newpassmanagers.create_new_module_pass_manager()
         passes.add_global_dead_code_eliminate_pass()
-        builder = self._codegen._pass_builder()
-        passes.run(self._final_module, builder)
+        passes.run(self._final_module, self._codegen._pass_builder())
         self._final_module.verify()
         self._finalize_final_module()  # type: ignore[no-untyped-call]
 
@@ -121,8 +128,16 @@ class _Entry(_Linked):
         return JITCodeLibrary.get_pointer_to_function(self, name)  # type: ignore[no-untyped-call]
 
 
+def _defined(module: Any) -> Iterator[Any]:
+    return (f for f in module.functions if not f.is_declaration)
+
+
+#: Lines of a function that LLVM puts in the place of a call at most, and some more.
+_SHORT = 400
+
+
 def _may_be_inlined(library: Any) -> bool:
-    return not (isinstance(library, _Linked) and library.has_loops)
+    return not isinstance(library, _Linked) or library.length <= _SHORT
 
 
 def _with_theirs(

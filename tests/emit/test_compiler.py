@@ -13,7 +13,7 @@ from numba.core import analysis, ssa, untyped_passes
 from numba.core.codegen import JITCodeLibrary
 from numba.core.types.functions import BaseFunction
 
-from pyrev.runtime import compiler
+from pyrev.runtime import code_cache, compiler
 from pyrev.runtime.code_cache import load
 
 TEXT = """
@@ -82,7 +82,7 @@ def test_functions_of_others_are_left_alone() -> None:
 def test_a_numba_that_was_not_tested_is_left_as_it_is(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(numba, "__version__", "0.999.0")
+    monkeypatch.setattr(code_cache, "TESTED_NUMBA", "0.999")
     f = load(TEXT, "untested").f
     assert f._compiler.pipeline_class is compiler.Compiler
     x, k = np.linspace(0.1, 0.9, 7), 3
