@@ -10,8 +10,12 @@ Its analyses of variables take quadratic time in the length of a function, and l
 still where that branches: the same is found in less here, by bits, and by a look at
 the blocks alone that mention a variable.
 
-And it makes machine code of each function for itself, also of those that only others
-call, in which they are linked and compiled again. For these it is left out.
+It optimises a function, and makes machine code of it, that only others call, and does
+both again with each that calls it. Here that is done once.
+
+And of the body of a parallel loop it makes a function, from its own representation,
+with two more around it; all that our bodies do is to call one that is there. See
+`runtime.parallel_loops`, and `parallel_for` below.
 
 All that is changed of Numba's own is here, and only in the version with which the tests
 ran (`code_cache.TESTED_NUMBA`).
@@ -61,13 +65,13 @@ class Remembering(Compiler):
             kind = _Linked if inner else _Entry
             library = _library(kind, self.state.targetctx, func.__qualname__)
             self.state.library = library
-            return super().compile_extra(func)  # type: ignore[no-untyped-call]
+            return super().compile_extra(func)
 
 
 def _library(kind: type[_Linked], context: Any, name: str) -> _Linked:
     """A library such as the lowering pass makes where it is given none."""
-    library = kind(context.codegen(), name)  # type: ignore[no-untyped-call]
-    library.enable_object_caching()  # type: ignore[no-untyped-call]
+    library = kind(context.codegen(), name)
+    library.enable_object_caching()
     return library
 
 
@@ -81,7 +85,7 @@ class _Linked(JITCodeLibrary):
 
     def finalize(self) -> None:
         self._optimize()
-        self._finalize_dynamic_globals()  # type: ignore[no-untyped-call]
+        self._finalize_dynamic_globals()
         self._finalized = True
 
     def _optimize(self) -> None:
@@ -93,7 +97,7 @@ class _Linked(JITCodeLibrary):
                     if function.linkage == Linkage.linkonce_odr:
                         function.linkage = "available_externally"
             self._link(library, module)
-        self._optimize_final_module()  # type: ignore[no-untyped-call]
+        self._optimize_final_module()
 
     def _link(self, library: Any, module: Any) -> None:
         self._reload_init.update(library._reload_init)
@@ -106,7 +110,7 @@ class _Linked(JITCodeLibrary):
         return sum(str(f).count("\n") for f in found if not f.name.startswith("NRT_"))
 
     def get_pointer_to_function(self, name: str) -> int:
-        self._ensure_finalized()  # type: ignore[no-untyped-call]
+        self._ensure_finalized()
         return 0
 
 
@@ -122,10 +126,11 @@ class _Entry(_Linked):
         passes.add_global_dead_code_eliminate_pass()
         passes.run(self._final_module, self._codegen._pass_builder())
         self._final_module.verify()
-        self._finalize_final_module()  # type: ignore[no-untyped-call]
+        self._finalize_final_module()
 
     def get_pointer_to_function(self, name: str) -> int:
-        return JITCodeLibrary.get_pointer_to_function(self, name)  # type: ignore[no-untyped-call]
+        pointer: int = JITCodeLibrary.get_pointer_to_function(self, name)
+        return pointer
 
 
 def _defined(module: Any) -> Iterator[Any]:
@@ -187,7 +192,7 @@ _BUILD_GUFUNC_WRAPPER = parallel.build_gufunc_wrapper
 def _executable(self: CPUContext, library: Any, fndesc: Any, env: Any) -> Any:
     """What stands for a function: of a linked one there is nothing to call."""
     if type(library) is not _Linked:
-        return _EXECUTABLE(self, library, fndesc, env)  # type: ignore[no-untyped-call]
+        return _EXECUTABLE(self, library, fndesc, env)
     name = fndesc.qualname.split(".")[-1]
     pointer = library.get_pointer_to_function(fndesc.llvm_func_name)
     module = fndesc.lookup_module()
@@ -253,7 +258,7 @@ def _run_ssa(blocks: Mapping[int, Any]) -> Any:
     """`numba.core.ssa._run_ssa`, for which blocks say anew what they mention."""
     for block in blocks.values():
         vars(block).pop("mentioned", None)
-    return _RUN_SSA(blocks)  # type: ignore[no-untyped-call]
+    return _RUN_SSA(blocks)
 
 
 _RUN_SSA = ssa._run_ssa
@@ -270,13 +275,13 @@ def _run_block_rewrite(
         mentioned = getattr(block, "mentioned", None)
         if mentioned is None:
             mentioned = {v.name for stmt in block.body for v in stmt.list_vars()}
-        new: Any = ir.Block(scope=block.scope, loc=block.loc)  # type: ignore[no-untyped-call]
+        new: Any = ir.Block(scope=block.scope, loc=block.loc)
         new.body = block.body
         # Its own name is the only one that a rewritten variable has elsewhere.
         new.mentioned = mentioned
         if states["varname"] in mentioned:
             states["label"], states["block"] = label, block
-            new.body = [*ssa._run_ssa_block_pass(states, block, handler)]  # type: ignore[no-untyped-call]
+            new.body = [*ssa._run_ssa_block_pass(states, block, handler)]
         out[label] = new
     return out
 
@@ -344,7 +349,7 @@ def _optimize_functions(self: Any, module: Any) -> None:
             passes.run(function, builder)
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@intrinsic
 def parallel_for(
     typing: Any, row: Any, count: Any, scale: Any, before: Any, after: Any
 ) -> Any:
