@@ -411,7 +411,7 @@ def _executed(text: str, path: Path) -> ModuleType:
     sys.modules[spec.name] = module
     # The text itself, whatever the file or its bytecode hold by now.
     what: str | ast.Module = text
-    if "prange" in text and _is_tested():
+    if parallel_loops.are_in(text) and _is_tested():
         from pyrev.runtime.compiler import parallel_for  # imports Numba
 
         what = parallel_loops.with_calls(text)

@@ -167,10 +167,12 @@ def _with_theirs(
     return [*found][::-1]
 
 
-def _compile_ir(context: Any, target: Any, *args: Any, **kw: Any) -> Any:
-    """`numba.core.compiler.compile_ir` of the body of a parallel loop."""
-    library = _library(_Linked, target, "a parallel loop")
-    return _COMPILE_IR(context, target, *args, **{**kw, "library": library})
+def _compile_ir(*args: Any, **kw: Any) -> Any:
+    """`numba.core.compiler.compile_ir`; the body of a loop of Numba's own is linked."""
+    pipeline = kw.get("pipeline_class")
+    if getattr(pipeline, "__name__", "") == "ParforGufuncCompiler":
+        kw["library"] = _library(_Linked, args[1], "a parallel loop")
+    return _COMPILE_IR(*args, **kw)
 
 
 _COMPILE_IR = compiler.compile_ir

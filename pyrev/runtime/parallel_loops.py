@@ -30,6 +30,13 @@ from collections.abc import Iterator
 NAME = "parallel_for"
 
 
+def are_in(text: str) -> bool:
+    """Has the module with this text loops that start other cores? `code_cache.serial`
+    leaves it loops over `prange` that do not.
+    """
+    return '"parallel": True' in text and "prange(" in text
+
+
 def with_calls(text: str) -> ast.Module:
     """The module with this text, its parallel loops as calls.
 

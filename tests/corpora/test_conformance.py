@@ -39,6 +39,8 @@ TURN = [name for name in NAMES if compiled_here(name)]
 SIXTEENTH = share_of(NAMES, 16)
 AN_EIGHTH = share_of(NAMES, 8)
 
+#: The functions that are refused.
+REFUSALS = {"risk_of_factors"}
 SHARE_REFUSED = 0.02
 
 
@@ -123,7 +125,8 @@ def test_the_arguments_keep_away_from_kinks_and_the_outputs_are_named(
 @pytest.mark.parametrize("name", NAMES)
 def test_the_function_is_right_or_refused(name: str) -> None:
     found = verdict(name)
-    assert found.outcome != WRONG, found.message
+    wanted = REFUSED if name in REFUSALS else RIGHT
+    assert found.outcome == wanted, found.message
 
 
 def test_the_ten_functions_are_all_right() -> None:
@@ -132,8 +135,8 @@ def test_the_ten_functions_are_all_right() -> None:
 
 
 def test_at_most_one_function_in_fifty_is_refused() -> None:
-    refused = {n: v.message for n in NAMES if (v := verdict(n)).outcome == REFUSED}
-    assert len(refused) <= SHARE_REFUSED * len(NAMES), refused
+    assert set(NAMES) >= REFUSALS
+    assert len(REFUSALS) <= SHARE_REFUSED * len(NAMES)
 
 
 @pytest.mark.slow

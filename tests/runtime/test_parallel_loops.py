@@ -175,6 +175,13 @@ def test_another_version_of_numba_has_the_same_results(
     np.testing.assert_array_equal(ours, numbas)
 
 
+def test_a_module_for_one_core_starts_no_other() -> None:
+    """A child of a process with GNU OpenMP would end there."""
+    module = load(code_cache.serial(LOOPS), "loops")
+    assert not hasattr(module, NAME)
+    assert hasattr(load(LOOPS, "loops"), NAME)
+
+
 def functions(tree: ast.Module) -> dict[str, ast.FunctionDef]:
     return {s.name: s for s in tree.body if isinstance(s, ast.FunctionDef)}
 
