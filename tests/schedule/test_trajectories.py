@@ -355,6 +355,36 @@ def test_within_a_bound_of_memory(f: Callable[..., Any]) -> None:
     assert pyrev.check_grad(derived, *CASES[f]).ok
 
 
+def spread(rows):
+    out = np.zeros(rows.shape)
+    for y in range(rows.shape[0]):
+        for x in range(rows.shape[1]):
+            out[y, x] = np.tanh(rows[y, x] * (1.0 + x))
+    return out
+
+
+def made_and_exchanged(signal, steps):
+    """A name has arrays that were made before the loop, and in it."""
+    rows, spare = signal, np.tanh(signal)
+    energy = 0.0
+    for t in range(steps):
+        if t % 2 == 1:
+            rows, spare = spare, rows
+        if rows.shape[1] > 1:
+            spare = rows
+            rows = spread(rows)
+        for y in range(rows.shape[0]):
+            for x in range(rows.shape[1]):
+                energy += rows[y, x] * np.tanh(spare[y, x])
+    return energy
+
+
+@pytest.mark.parametrize("budget", ["64 KiB", "1 MiB"])
+def test_arrays_that_change_places_within_a_bound_of_memory(budget: str) -> None:
+    f = pyrev.differentiable(made_and_exchanged, target="python", memory=budget)
+    assert pyrev.check_grad(f, X[:6].reshape(2, 3), 5).ok
+
+
 def test_second_derivatives_of_the_text() -> None:
     f = pyrev.differentiable(variances)
     x = X[:5]

@@ -310,8 +310,9 @@ class _Decision:
         makers = [w for w in timeline.writes[name] if timeline.makes(w)]
         for loop in reversed(place.loops):
             if legal.private(loop.id, name):
-                if any(timeline.places[w].loops[-1].id != loop.id for w in makers):
-                    break  # it has the lengths of the last one that it made
+                inside = [timeline.places[w].loops[-1:] for w in makers]
+                if any(not loops or loops[0].id != loop.id for loops in inside):
+                    break  # it has the lengths of the last one that was made
                 needs = legal.slice(loop.id, name)
                 if needs is not None:
                     self.draft.need([*sorted(needs), (loop.id, name)])
