@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import zlib
 from collections.abc import Iterator
@@ -37,6 +38,15 @@ def pytest_collection_modifyitems(
     if others:
         config.hook.pytest_deselected(items=others)
         items[:] = kept
+
+
+def pytest_collection_finish() -> None:
+    """The garbage collector need not look at modules and tests again and again, in each
+    process that a worker starts: a tenth of the time of all tests.
+    """
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(100_000, 50, 100)
 
 
 def pytest_configure(config: pytest.Config) -> None:

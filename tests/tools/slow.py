@@ -20,7 +20,7 @@ from tests import ROOT
 
 LIST = ROOT / "tests" / "slow.txt"
 #: Seconds, of all parts of a test.
-LONG = 0.7
+LONG = 0.25
 #: What is never left out.
 _ALWAYS = ("tests/test_", "tests/examples/")
 _LINE = re.compile(r"\s*([\d.]+)s (?:call|setup|teardown) +(\S.*)")
