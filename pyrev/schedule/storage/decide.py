@@ -312,7 +312,7 @@ class _Decision:
             if legal.private(loop.id, name):
                 inside = [timeline.places[w].loops[-1:] for w in makers]
                 if any(not loops or loops[0].id != loop.id for loops in inside):
-                    break  # it has the lengths of the last one that was made
+                    break  # it has the lengths of the last one that it made
                 needs = legal.slice(loop.id, name)
                 if needs is not None:
                     self.draft.need([*sorted(needs), (loop.id, name)])
