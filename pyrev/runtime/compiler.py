@@ -353,25 +353,31 @@ def _optimize_functions(self: Any, module: Any) -> None:
 
 @intrinsic
 def parallel_for(
-    typing: Any, row: Any, count: Any, scale: Any, before: Any, after: Any
+    typing: Any,
+    row: Any,
+    count: Any,
+    scale: Any,
+    before: Any,
+    after: Any,
+    alone: Any,
 ) -> Any:
     """``row(*before, i * scale, *after)`` for each `i` below `count`, on all cores.
 
     Threads, and which of them takes which iterations, are those of a loop over
-    `prange`: what Numba calls there is called here. Where there is one thread it runs
-    the loop as it is. Of what calls raise, one is raised here.
+    `prange`: what Numba calls there is called here. Where there is one thread, or
+    `alone`, the thread that is there runs the loop. Of what calls raise, one is raised.
     """
     found = typing.resolve_function_type(row, (*before, types.int64, *after), {})
     if found is None:
         return None
     compiled = row.dispatcher.get_compile_result(found)
-    signature = types.void(row, count, scale, before, after)
+    signature = types.void(row, count, scale, before, after, alone)
 
     def generate(context: Any, builder: Any, _: Any, args: Any) -> Any:
         number = context.cast(builder, args[1], count, types.int64)
         step = context.cast(builder, args[2], scale, types.int64)
         given: list[tuple[Any, Any]] = []
-        for kinds, group in zip((before, after), args[3:], strict=True):
+        for kinds, group in zip((before, after), args[3:5], strict=True):
             values = cgutils.unpack_tuple(builder, group, len(kinds))
             given += zip(kinds, values, strict=True)
         wanted = [*found.args[: len(before)], *found.args[len(before) + 1 :]]
@@ -379,7 +385,9 @@ def parallel_for(
             _lent(context, builder, kind, context.cast(builder, value, have, kind))
             for (have, value), kind in zip(given, wanted, strict=True)
         ]
-        _Loop(context, builder, compiled, len(before)).launch(number, [step, *lent])
+        one = context.cast(builder, args[5], alone, types.boolean)
+        loop = _Loop(context, builder, compiled, len(before))
+        loop.launch(number, one, [step, *lent])
         return context.get_dummy_value()
 
     return signature, generate
@@ -409,7 +417,7 @@ class _Loop:
         parallel._launch_threads()  # it says where the functions are that are called
         library._reload_init.add(_reload_parfors)  # in another process, too
 
-    def launch(self, count: Any, given: list[Any]) -> None:
+    def launch(self, count: Any, alone: Any, given: list[Any]) -> None:
         """Run as many iterations; `given` are scale and arguments."""
         kept = [_INT(0), _POINTER(None), *given]
         form = llvm.LiteralStructType([v.type for v in kept])
@@ -427,7 +435,8 @@ class _Loop:
         passed = [b.bitcast(p, _POINTER) for p in (pointers, sizes, steps)]
         with b.if_then(b.icmp_signed(">", count, _COUNT(0))):
             threads = self._call("get_num_threads", _COUNT)
-            with b.if_else(b.icmp_signed("<=", threads, _COUNT(1))) as (one, more):
+            alone = b.or_(alone, b.icmp_signed("<=", threads, _COUNT(1)))
+            with b.if_else(alone) as (one, more):
                 with one:
                     all_of_it = cgutils.alloca_once(b, _COUNT, 2)
                     b.store(_COUNT(0), all_of_it)

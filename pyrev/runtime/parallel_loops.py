@@ -6,24 +6,34 @@ all that a loop of ours does is to call a function. So, of a module in memory,
 
     @njit(**PARALLEL)
     def total(u, sums):
-        for i in prange(u.shape[0]):
-            total_i(u, np.int64(i), sums)
+        if u.shape[0] < 9:
+            for i in range(u.shape[0]):
+                total_i(u, np.int64(i), sums)
+        else:
+            for i in prange(u.shape[0]):
+                total_i(u, np.int64(i), sums)
+
+    @njit(**ENTRY)
+    def f(u, sums):
+        total(u, sums)
 
 is executed as
 
-    @njit(**SERIAL)
-    def total(u, sums):
-        parallel_for(total_i, u.shape[0], 1, (u,), (sums,))
+    @njit(**ENTRY)
+    def f(u, sums):
+        parallel_for(total_i, u.shape[0], 1, (u,), (sums,), u.shape[0] < 9)
 
 where `parallel_for`, of `runtime.compiler`, has the scheduling and the threads of
-Numba. The text of the module, which people read and other versions of Numba compile,
-stays what it is.
+Numba, and starts none if its last argument says so. The text of the module, which
+people read and other versions of Numba compile, stays what it is.
 """
 
 from __future__ import annotations
 
 import ast
 import builtins
+import copy
+from collections import Counter
 from collections.abc import Iterator
 
 #: The name of the call in a module.
@@ -45,6 +55,7 @@ def with_calls(text: str) -> ast.Module:
     tree = ast.parse(text)
     known = {*dir(builtins), *_top_level(tree)}
     body: list[ast.stmt] = []
+    drivers: dict[str, ast.FunctionDef] = {}
     for s in tree.body:
         if isinstance(s, ast.FunctionDef) and _options(s) == "PARALLEL":
             calls = _Calls(s.name, known)
@@ -52,9 +63,52 @@ def with_calls(text: str) -> ast.Module:
             body += calls.tasks
             if calls.done and not any(map(_is_parallel, ast.walk(s))):
                 _run_serially(s)
+                drivers[s.name] = s
         body.append(s)
-    tree.body = body
+    tree.body = _inlined(body, drivers)
     return ast.fix_missing_locations(tree)
+
+
+def _inlined(
+    body: list[ast.stmt], drivers: dict[str, ast.FunctionDef]
+) -> list[ast.stmt]:
+    """The module without functions of which one call stands in one other function, with
+    its parameters as arguments: what they do stands there.
+    """
+    uses = Counter(n for s in body for n in _mentioned(s) if n in drivers)
+    gone: set[str] = set()
+    for s in body:
+        if isinstance(s, ast.FunctionDef) and s.name not in drivers:
+            inline = _Inline({n: d for n, d in drivers.items() if uses[n] == 1}, s)
+            inline.visit(s)
+            gone |= inline.gone
+    return [s for s in body if getattr(s, "name", "") not in gone]
+
+
+class _Inline(ast.NodeTransformer):
+    """Puts bodies in the place of calls in one function."""
+
+    def __init__(
+        self, drivers: dict[str, ast.FunctionDef], function: ast.FunctionDef
+    ) -> None:
+        self.drivers = drivers
+        self.own = {*_mentioned(function), *(a.arg for a in function.args.args)}
+        self.gone: set[str] = set()
+
+    def visit_Expr(self, s: ast.Expr) -> ast.Expr | list[ast.stmt]:
+        match s.value:
+            case ast.Call(ast.Name(name), args, []) if name in self.drivers:
+                driver = self.drivers[name]
+            case _:
+                return s
+        params = [a.arg for a in driver.args.args]
+        if [a.id for a in args if isinstance(a, ast.Name)] != params:
+            return s
+        # Its own names are numbers that it makes before it reads them.
+        if self.own & {n for one in driver.body for n in _stored(one)}:
+            return s
+        self.gone.add(name)
+        return copy.deepcopy(driver.body)
 
 
 class _Calls(ast.NodeTransformer):
@@ -65,16 +119,24 @@ class _Calls(ast.NodeTransformer):
         self.tasks: list[ast.stmt] = []
         self.done = False
 
+    def visit_If(self, s: ast.If) -> ast.AST:
+        """A loop that stays on one core where that takes less."""
+        match s.orelse:
+            case [ast.For() as loop] if _is_parallel(loop) and _is_a_task(loop):
+                return self._call(loop, s.test)
+        return self.generic_visit(s)
+
     def visit_For(self, loop: ast.For) -> ast.AST:
-        if not _is_parallel(loop):
+        if not (_is_parallel(loop) and _is_a_task(loop)):
             return self.generic_visit(loop)
-        assert isinstance(loop.iter, ast.Call) and isinstance(loop.target, ast.Name)
-        if len(loop.iter.args) != 1 or not _is_a_task(loop):
-            return loop
+        return self._call(loop, ast.Constant(False))
+
+    def _call(self, loop: ast.For, alone: ast.expr) -> ast.AST:
+        assert isinstance(loop.iter, ast.Call)
         called = self._of_a_call(loop) or self._outlined(loop)
         row, scale, before, after = called
         groups = (ast.Tuple(group, ast.Load()) for group in (before, after))
-        args = [row, loop.iter.args[0], scale, *groups]
+        args = [row, loop.iter.args[0], scale, *groups, alone]
         self.done = True
         call = ast.Call(ast.Name(NAME, ast.Load()), args, [])
         return ast.copy_location(ast.Expr(call), loop)
@@ -162,7 +224,9 @@ def _is_parallel(node: ast.AST) -> bool:
 
 
 def _is_a_task(loop: ast.For) -> bool:
-    """Has the body no effect but on elements of arrays?"""
+    """Does it count from zero, and has its body no effect but on elements of arrays?"""
+    if not (isinstance(loop.iter, ast.Call) and len(loop.iter.args) == 1):
+        return False
     leaving = (ast.Return, ast.Break, ast.Continue)
     for node in (n for s in loop.body for n in ast.walk(s)):
         match node:

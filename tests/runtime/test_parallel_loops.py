@@ -186,16 +186,30 @@ def functions(tree: ast.Module) -> dict[str, ast.FunctionDef]:
     return {s.name: s for s in tree.body if isinstance(s, ast.FunctionDef)}
 
 
-def test_a_call_needs_no_function_of_its_own() -> None:
+def test_loops_are_calls_where_their_functions_were_called() -> None:
     made = functions(with_calls(LOOPS))
-    assert [n for n in made if "task" in n] == ["nested_task_0"]
-    assert "parallel_for(row, x.shape[0], 1, (x,), (factor, narrow, exact, out))" in (
-        ast.unparse(made["each"])
-    )
-    assert "parallel_for(rows, (total + size - 1) // size, size, (), (size, total" in (
-        ast.unparse(made["blocks"])
-    )
+    assert [*made] == ["row", "rows", "nested_task_0", "f"]
+    calls = ast.unparse(made["f"]).splitlines()
+    for call in (
+        "row, x.shape[0], 1, (x,), (factor, narrow, exact, out), x.shape[0] < 3",
+        "rows, (total + size - 1) // size, size, (), (size, total, x, out), False",
+        "nested_task_0, x.shape[0] // max(count, 1) * count, 1, (), (count, out, x), "
+        "False",
+    ):
+        assert f"    {NAME}({call})" in calls
     assert all("PARALLEL" not in ast.unparse(f) for f in made.values())
+
+
+def test_a_function_stays_that_several_call_or_whose_names_others_have() -> None:
+    twice = LOOPS.replace("    blocks(x, out)\n", "    blocks(x, out)\n" * 2)
+    assert "blocks" in functions(with_calls(twice))
+    taken = LOOPS.replace("    return out\n", "    total = out\n    return total\n")
+    assert "blocks" in functions(with_calls(taken))
+    other = LOOPS.replace("    blocks(x, out)\n", "    blocks(out, x)\n")
+    assert "blocks" in functions(with_calls(other))
+    x = np.linspace(1.0, 2.0, 7)
+    out = load(taken, "taken").f(x, 2.0, np.float32(1), True, np.zeros(7))
+    np.testing.assert_allclose(out, expected(x, 2.0, 1.0, True), rtol=1e-15)
 
 
 LEFT = {
