@@ -146,6 +146,70 @@ assert f.stats.cache_hits and not f.stats.cache_misses
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
+LEVELS = f"""
+from numba import njit
+
+SERIAL = {{"no_cpython_wrapper": True, "no_cfunc_wrapper": True}}
+
+
+@njit(**SERIAL)
+def low(x, i):
+    return x[i] * 2.0
+
+
+@njit(**SERIAL)
+def middle(x, out):
+    for i in range(x.shape[0]):
+        out[i] += low(x, i)
+
+
+@njit(**SERIAL)
+def high(x, out):
+    for k in range(3):
+        middle(x, out)
+    for i in range(1, x.shape[0]):
+        {"; ".join(f"out[i] -= x[i - 1] * {k}.0" for k in range(40))}
+
+
+@njit(cache=True)
+def f(x, out):
+    high(x, out)
+    return x[0]
+"""
+
+
+def test_a_function_is_optimised_once_with_short_ones_in_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made: dict[str, str] = {}
+    optimise = JITCodeLibrary._optimize_final_module
+
+    def noted(self: Any) -> None:
+        optimise(self)  # type: ignore[no-untyped-call]
+        name = self.name.rpartition(".")[-1]
+        assert name not in made
+        made[name] = str(self._final_module)
+
+    monkeypatch.setattr(JITCodeLibrary, "_optimize_final_module", noted)
+    x, out = np.arange(5.0), np.zeros(5)
+    assert load(LEVELS, "levels").f(x, out) == 0.0
+    np.testing.assert_array_equal(out[1:], x[1:] * 6.0 - x[:-1] * 780.0)
+    made.pop("nrt", None)  # Numba's own, at the first use
+    assert {*made} == {"low", "middle", "high", "f"}
+    assert "3low" not in calls(made["middle"])
+    # Numba would have it there, to optimise it again.
+    assert "4high" in calls(made["f"])
+    assert "4high" not in "".join(lines(made["f"], "define"))
+
+
+def lines(text: str, word: str) -> list[str]:
+    return [line for line in text.splitlines() if f"{word} " in line]
+
+
+def calls(text: str) -> str:
+    return "".join(lines(text, " call"))
+
+
 def test_memory_that_is_missing_in_a_linked_function_is_an_error() -> None:
     f = load(NESTED.replace("np.empty(x.shape[1])", "np.empty(1 << 62)"), "big").f
     with pytest.raises((MemoryError, ValueError)):
