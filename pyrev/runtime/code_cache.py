@@ -234,8 +234,9 @@ def remember_proofs(name: str, program: str, answers: Mapping[str, bool]) -> Non
 
 
 def _proofs_path(name: str, program: str) -> Path:
-    version = importlib.metadata.version("islpy")
-    return module_path(f"islpy {version}\n{program}", name).with_suffix(".isl")
+    return module_path(f"islpy {_version('islpy')}\n{program}", name).with_suffix(
+        ".isl"
+    )
 
 
 def _drop_torn(path: Path) -> None:
@@ -422,7 +423,13 @@ def _executed(text: str, path: Path) -> ModuleType:
 
 def _is_tested() -> bool:
     """Is this the version of Numba whose internals `runtime.compiler` knows?"""
-    return importlib.metadata.version("numba").startswith(f"{TESTED_NUMBA}.")
+    return _version("numba").startswith(f"{TESTED_NUMBA}.")
+
+
+@functools.cache
+def _version(package: str) -> str:
+    """The version that is installed, which is in a file."""
+    return importlib.metadata.version(package)
 
 
 def _unfiled(text: str, path: Path) -> ModuleType:

@@ -68,25 +68,20 @@ class Remembering(Compiler):
             return super().compile_extra(func)
 
 
-def _library(kind: type[_Linked], context: Any, name: str) -> _Linked:
+def _library(kind: type[_Library], context: Any, name: str) -> _Library:
     """A library such as the lowering pass makes where it is given none."""
     library = kind(context.codegen(), name)
     library.enable_object_caching()
     return library
 
 
-class _Linked(JITCodeLibrary):
-    """The code of a function that only other functions call: never run as it is.
+class _Library(JITCodeLibrary):
+    """The code of a function.
 
     Numba optimises what a function calls once more with it, and again with what calls
     that. Here a function is optimised once; those that it calls are there to be put in
     its place, if they are short, and gone before its loops are looked at.
     """
-
-    def finalize(self) -> None:
-        self._optimize()
-        self._finalize_dynamic_globals()
-        self._finalized = True
 
     def _optimize(self) -> None:
         for library in _with_theirs(self._linking_libraries, _may_be_inlined):
@@ -103,6 +98,15 @@ class _Linked(JITCodeLibrary):
         self._reload_init.update(library._reload_init)
         self._final_module.link_in(module, preserve=True)
 
+
+class _Linked(_Library):
+    """That of a function that only other functions call: it never runs as it is."""
+
+    def finalize(self) -> None:
+        self._optimize()
+        self._finalize_dynamic_globals()
+        self._finalized = True
+
     @functools.cached_property
     def length(self) -> int:
         """Lines of its functions, without those of Numba's runtime."""
@@ -114,8 +118,8 @@ class _Linked(JITCodeLibrary):
         return 0
 
 
-class _Entry(_Linked):
-    """The code of a function that Python calls, with all that it calls."""
+class _Entry(_Library):
+    """That of a function that Python calls, with all that it calls."""
 
     def finalize(self) -> None:
         self._codegen._check_llvm_bugs()
@@ -127,10 +131,6 @@ class _Entry(_Linked):
         passes.run(self._final_module, self._codegen._pass_builder())
         self._final_module.verify()
         self._finalize_final_module()
-
-    def get_pointer_to_function(self, name: str) -> int:
-        pointer: int = JITCodeLibrary.get_pointer_to_function(self, name)
-        return pointer
 
 
 def _defined(module: Any) -> Iterator[Any]:
@@ -193,7 +193,7 @@ _BUILD_GUFUNC_WRAPPER = parallel.build_gufunc_wrapper
 
 def _executable(self: CPUContext, library: Any, fndesc: Any, env: Any) -> Any:
     """What stands for a function: of a linked one there is nothing to call."""
-    if type(library) is not _Linked:
+    if not isinstance(library, _Linked):
         return _EXECUTABLE(self, library, fndesc, env)
     name = fndesc.qualname.split(".")[-1]
     pointer = library.get_pointer_to_function(fndesc.llvm_func_name)

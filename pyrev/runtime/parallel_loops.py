@@ -31,8 +31,6 @@ people read and other versions of Numba compile, stays what it is.
 from __future__ import annotations
 
 import ast
-import builtins
-import copy
 from collections import Counter
 from collections.abc import Iterator
 
@@ -53,12 +51,11 @@ def with_calls(text: str) -> ast.Module:
     A loop that sums in a name, or leaves its function, stays what it is.
     """
     tree = ast.parse(text)
-    known = {*dir(builtins), *_top_level(tree)}
     body: list[ast.stmt] = []
     drivers: dict[str, ast.FunctionDef] = {}
     for s in tree.body:
         if isinstance(s, ast.FunctionDef) and _options(s) == "PARALLEL":
-            calls = _Calls(s.name, known)
+            calls = _Calls(s)
             s.body = [calls.visit(one) for one in s.body]
             body += calls.tasks
             if calls.done and not any(map(_is_parallel, ast.walk(s))):
@@ -104,98 +101,94 @@ class _Inline(ast.NodeTransformer):
         params = [a.arg for a in driver.args.args]
         if [a.id for a in args if isinstance(a, ast.Name)] != params:
             return s
+        if any(map(_leaves, driver.body)):
+            return s  # it would leave the other function, without what that returns
         # Its own names are numbers that it makes before it reads them.
         if self.own & {n for one in driver.body for n in _stored(one)}:
             return s
         self.gone.add(name)
-        return copy.deepcopy(driver.body)
+        return driver.body
 
 
 class _Calls(ast.NodeTransformer):
     """Replaces the loops of one function; `tasks` are functions for their bodies."""
 
-    def __init__(self, function: str, known: set[str]) -> None:
-        self.function, self.known = function, known
+    def __init__(self, function: ast.FunctionDef) -> None:
+        self.function, self.local = function.name, _local(function)
         self.tasks: list[ast.stmt] = []
         self.done = False
 
     def visit_If(self, s: ast.If) -> ast.AST:
         """A loop that stays on one core where that takes less."""
         match s.orelse:
-            case [ast.For() as loop] if _is_parallel(loop) and _is_a_task(loop):
+            case [loop] if _is_a_task(loop) and _does_the_same(s.body, loop):
                 return self._call(loop, s.test)
         return self.generic_visit(s)
 
     def visit_For(self, loop: ast.For) -> ast.AST:
-        if not (_is_parallel(loop) and _is_a_task(loop)):
+        if not _is_a_task(loop):
             return self.generic_visit(loop)
         return self._call(loop, ast.Constant(False))
 
-    def _call(self, loop: ast.For, alone: ast.expr) -> ast.AST:
-        assert isinstance(loop.iter, ast.Call)
-        called = self._of_a_call(loop) or self._outlined(loop)
-        row, scale, before, after = called
-        groups = (ast.Tuple(group, ast.Load()) for group in (before, after))
-        args = [row, loop.iter.args[0], scale, *groups, alone]
+    def _call(self, loop: ast.stmt, alone: ast.expr) -> ast.AST:
+        assert isinstance(loop, ast.For) and isinstance(loop.iter, ast.Call)
+        row, *how = _of_a_call(loop) or self._outlined(loop)
+        args = [row, *loop.iter.args, *how, alone]
         self.done = True
         call = ast.Call(ast.Name(NAME, ast.Load()), args, [])
         return ast.copy_location(ast.Expr(call), loop)
 
-    def _of_a_call(
-        self, loop: ast.For
-    ) -> tuple[ast.expr, ast.expr, list[ast.expr], list[ast.expr]] | None:
-        """What is called, if that is all, with one argument that tells iterations
-        apart, their number times a scale.
-        """
-        match loop:
-            case ast.For(
-                target=ast.Name(task),
-                body=[ast.Expr(ast.Call(ast.Name() as row, args, []))],
-            ):
-                pass
-            case _:
-                return None
-        places = [k for k, a in enumerate(args) if task in _mentioned(a)]
-        if len(places) != 1:
-            return None
-        (k,) = places
-        others = [*args[:k], *args[k + 1 :]]
-        if not all(isinstance(a, ast.Name | ast.Constant) for a in others):
-            return None
-        scale: ast.expr = ast.Constant(1)
-        match args[k]:
-            case ast.BinOp(
-                ast.Call(args=[ast.Name()]) as place, ast.Mult(), ast.Name() as scale
-            ) if ast.unparse(place.func) == "np.int64":
-                pass
-            case ast.Call(func, [ast.Name()], []) if ast.unparse(func) == "np.int64":
-                pass
-            case _:
-                return None
-        return row, scale, args[:k], args[k + 1 :]
-
-    def _outlined(
-        self, loop: ast.For
-    ) -> tuple[ast.expr, ast.expr, list[ast.expr], list[ast.expr]]:
-        """A function for the body of a loop, and its arguments."""
+    def _outlined(self, loop: ast.For) -> _Called:
+        """A function for the body of a loop, called with what that needs."""
         assert isinstance(loop.target, ast.Name)
-        stored = {loop.target.id}
-        for s in loop.body:
-            stored |= {*_stored(s)}
+        body = ast.Module(loop.body, [])
         free = sorted(
-            {n for s in loop.body for n in _mentioned(s)} - stored - self.known
+            {*_mentioned(body)} & self.local - {loop.target.id, *_stored(body)}
         )
         name = f"{self.function}_task_{len(self.tasks)}"
         params = [ast.arg(n) for n in (loop.target.id, *free)]
-        task = ast.FunctionDef(
-            name,
-            ast.arguments([], params, None, [], [], None, []),
-            loop.body,
-            [_decorator("SERIAL")],
-        )
+        given = ast.arguments([], params, None, [], [], None, [])
+        task = ast.FunctionDef(name, given, loop.body, [_decorator("SERIAL")])
         self.tasks.append(ast.copy_location(task, loop))
-        after: list[ast.expr] = [ast.Name(n, ast.Load()) for n in free]
-        return ast.Name(name, ast.Load()), ast.Constant(1), [], after
+        return _called(
+            name, ast.Constant(1), [], [ast.Name(n, ast.Load()) for n in free]
+        )
+
+
+#: A function, the factor of an iteration's number among its arguments, and those before
+#: and behind that.
+_Called = tuple[ast.expr, ast.expr, ast.expr, ast.expr]
+
+
+def _called(
+    function: str, scale: ast.expr, before: list[ast.expr], after: list[ast.expr]
+) -> _Called:
+    first, last = (ast.Tuple(group, ast.Load()) for group in (before, after))
+    return ast.Name(function, ast.Load()), scale, first, last
+
+
+def _of_a_call(loop: ast.For) -> _Called | None:
+    """What is called, if that is all, with one argument that tells iterations apart:
+    their number times a scale.
+    """
+    match loop:
+        case ast.For(ast.Name(task), _, [ast.Expr(ast.Call(ast.Name(row), args, []))]):
+            places = [k for k, a in enumerate(args) if task in _mentioned(a)]
+        case _:
+            return None
+    if len(places) != 1:
+        return None
+    (k,) = places
+    place: ast.expr = args[k]
+    scale: ast.expr = ast.Constant(1)
+    match place:
+        case ast.BinOp(number, ast.Mult(), factor):
+            place, scale = number, factor
+    others = [scale, *args[:k], *args[k + 1 :]]
+    same_for_all = all(isinstance(a, ast.Name | ast.Constant) for a in others)
+    if not same_for_all or ast.unparse(place) != f"np.int64({task})":
+        return None
+    return _called(row, scale, args[:k], args[k + 1 :])
 
 
 def _options(function: ast.FunctionDef) -> str:
@@ -223,18 +216,39 @@ def _is_parallel(node: ast.AST) -> bool:
     return False
 
 
-def _is_a_task(loop: ast.For) -> bool:
-    """Does it count from zero, and has its body no effect but on elements of arrays?"""
-    if not (isinstance(loop.iter, ast.Call) and len(loop.iter.args) == 1):
-        return False
-    leaving = (ast.Return, ast.Break, ast.Continue)
-    for node in (n for s in loop.body for n in ast.walk(s)):
-        match node:
-            case ast.AugAssign(target=ast.Name()) | ast.Delete():
-                return False
-            case _ if isinstance(node, leaving):
-                return False
-    return not loop.orelse
+def _is_a_task(s: ast.stmt) -> bool:
+    """Is it a parallel loop from zero, without effect but on elements of arrays?"""
+    match s:
+        case ast.For(iter=ast.Call(args=[_]), orelse=[]) if _is_parallel(s):
+            sums = (n for one in s.body for n in ast.walk(one))
+            return not (any(map(_leaves, s.body)) or any(map(_sums_in_a_name, sums)))
+    return False
+
+
+def _sums_in_a_name(node: ast.AST) -> bool:
+    return isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name)
+
+
+def _leaves(s: ast.stmt) -> bool:
+    """May it leave the loop or the function that it stands in?"""
+    ways = (ast.Return, ast.Break, ast.Continue)
+    return any(isinstance(n, ways) for n in ast.walk(s))
+
+
+def _does_the_same(serial: list[ast.stmt], loop: ast.stmt) -> bool:
+    """Is the other branch this loop on one core, or one call for all iterations?"""
+    assert isinstance(loop, ast.For) and isinstance(loop.iter, ast.Call)
+    match serial, loop.body:
+        case [ast.For() as plain], _:
+            count = ast.Call(ast.Name("range", ast.Load()), loop.iter.args, [])
+            again = ast.For(loop.target, count, loop.body, [])
+            return ast.dump(plain) == ast.dump(again)
+        case (
+            [ast.Expr(ast.Call(ast.Name(block)))],
+            [ast.Expr(ast.Call(ast.Name(row)))],
+        ):
+            return block == row
+    return False
 
 
 def _mentioned(node: ast.AST) -> Iterator[str]:
@@ -247,13 +261,6 @@ def _stored(node: ast.AST) -> Iterator[str]:
             yield n.id
 
 
-def _top_level(tree: ast.Module) -> Iterator[str]:
-    """The names that a module has."""
-    for s in tree.body:
-        match s:
-            case ast.FunctionDef(name=name):
-                yield name
-            case ast.Import(names=names) | ast.ImportFrom(names=names):
-                yield from ((a.asname or a.name).split(".")[0] for a in names)
-            case _:
-                yield from _stored(s)
+def _local(function: ast.FunctionDef) -> set[str]:
+    """The names that a function has itself, whatever else has them."""
+    return {*(a.arg for a in function.args.args), *_stored(function)}

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ast
-import itertools
+import re
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
-from types import ModuleType
 from typing import Any
 
 import numba
@@ -212,6 +212,35 @@ def test_a_function_stays_that_several_call_or_whose_names_others_have() -> None
     np.testing.assert_allclose(out, expected(x, 2.0, 1.0, True), rtol=1e-15)
 
 
+def test_a_function_stays_that_returns_early() -> None:
+    """In the place of its call it would leave the other one, and return nothing."""
+    guard = "    if exact:\n        return\n"
+    guarded = LOOPS.replace("    total = x", f"{guard}    total = x")
+    guarded = guarded.replace("blocks(x, out)", "blocks(x, exact, out)")
+    assert "blocks" in functions(with_calls(guarded))
+    f, x = load(guarded, "guarded").f, np.linspace(1.0, 2.0, 8)
+    for exact in (True, False):
+        out = f(x, 2.0, np.float32(1), exact, np.zeros(8))
+        want = expected(x, 2.0, 1.0, exact) - 3.0 * x * exact
+        np.testing.assert_allclose(out, want, rtol=1e-14)
+
+
+def test_another_branch_than_the_loop_itself_stays() -> None:
+    other = LOOPS.replace("for i in range(x.shape[0])", "for i in range(1, x.shape[0])")
+    made = ast.unparse(functions(with_calls(other))["f"])
+    assert "if x.shape[0] < 3:" in made and "range(1, x.shape[0])" in made
+    f, x = load(other, "other").f, np.ones(2)
+    out = f(x, 2.0, np.float32(1), True, np.zeros(2))
+    np.testing.assert_allclose(out, expected(x, 2.0, 1.0, True) - [3.0, 0.0])
+
+
+def test_arrays_may_have_the_names_of_builtins() -> None:
+    text = re.sub(r"\bout\b", "input", re.sub(r"\bx\b", "filter", LOOPS))
+    x = np.linspace(1.0, 2.0, 9)
+    out = load(text, "builtins").f(x, 2.0, np.float32(1), True, np.zeros(9))
+    np.testing.assert_allclose(out, expected(x, 2.0, 1.0, True), rtol=1e-15)
+
+
 LEFT = {
     "a sum in a name": """
     total = 0.0
@@ -241,19 +270,8 @@ def test_other_loops_are_numbas(what: str) -> None:
 @pytest.mark.parametrize("name", share_of(EVERY, 24))
 def test_no_parallel_loop_of_a_generated_module_is_left(name: str) -> None:
     f = accepted(EVERY[name], "numba")
-    texts = [f.primal.source, f.adjoint.source]
-    for text in texts:
-        before = [n for n in ast.walk(ast.parse(text)) if is_parallel(n)]
-        after = [n for n in ast.walk(with_calls(text)) if is_parallel(n)]
-        assert not after, (len(before), text)
-
-
-def is_parallel(node: ast.AST) -> bool:
-    return isinstance(node, ast.Name) and node.id == "prange"
-
-
-def module_of(text: str) -> ModuleType:
-    return load(text, "again")
+    for text in (f.primal.source, f.adjoint.source):
+        assert "prange(" not in ast.unparse(with_calls(text)), text
 
 
 def test_kinds_of_arguments() -> None:
@@ -287,15 +305,13 @@ def f({listed}, out):
     rows({listed}, out)
     return out
 """
-    out = module_of(text).f(*kinds, *arrays, np.zeros(6))
+    out = load(text, "kinds").f(*kinds, *arrays, np.zeros(6))
     total = sum(map(float, kinds)) + 2.0
     want = [total + 3 * i + (i > 0) for i in range(6)]
     np.testing.assert_allclose(out, want)
 
 
 def test_loops_in_several_python_threads() -> None:
-    import threading
-
     f = load(LOOPS, "loops").f
     x = np.linspace(1.0, 2.0, 500)
     want = expected(x, 2.0, 1.0, True)
@@ -306,7 +322,7 @@ def test_loops_in_several_python_threads() -> None:
             f(x, 2.0, np.float32(1), True, out)
 
     workers = [threading.Thread(target=work, args=(out,)) for out in outs]
-    for w in itertools.chain(workers):
+    for w in workers:
         w.start()
     for w in workers:
         w.join()

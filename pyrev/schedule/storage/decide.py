@@ -310,8 +310,8 @@ class _Decision:
         makers = [w for w in timeline.writes[name] if timeline.makes(w)]
         for loop in reversed(place.loops):
             if legal.private(loop.id, name):
-                inside = [timeline.places[w].loops[-1:] for w in makers]
-                if any(not loops or loops[0].id != loop.id for loops in inside):
+                around = [timeline.places[w].loops[-1:] for w in makers]
+                if any([f.id for f in loops] != [loop.id] for loops in around):
                     break  # it has the lengths of the last one that it made
                 needs = legal.slice(loop.id, name)
                 if needs is not None:
