@@ -3430,3 +3430,63 @@ case(
     least=1,
     real=9,
 )
+
+
+def _filtered(input, filter, part):
+    hash = np.zeros(input.shape)
+    for y in range(input.shape[0] // part):
+        for x in range(input.shape[1]):
+            for i in range(filter.shape[0]):
+                at = (x + i) % input.shape[1]
+                if not np.isnan(input[y, at]):
+                    hash[y, x] += np.sin(input[y, at]) * filter[i]
+    return hash
+
+
+def filtered_in_parts(input, filter, parts):
+    sum, old = input, np.cos(input)
+    total, peak = 0.0, 1.0
+    t = 0
+    while t < parts.shape[0]:
+        part = int(parts[t])
+        if part % 2 == 1:
+            sum, old = old, sum
+        sum = _filtered(sum, filter, part)
+        total += sum[0, 0] * filter[t % 2]
+        peak = peak * np.cos(sum[0, sum.shape[1] - 1])
+        t += 1
+    for t in range(parts.shape[0]):
+        old = _filtered(old, filter, int(parts[t]))
+        total = total * 0.5 + old[0, t % old.shape[1]]
+    return total + peak * sum[0, 0]
+
+
+case(
+    filtered_in_parts,
+    lambda n, m: dict(
+        input=np.where(np.arange((n + 3) * (n + 1)) == 1, np.nan, m((n + 3) * (n + 1)))
+        .reshape(n + 3, n + 1)
+        .copy(),
+        filter=m(2),
+        parts=np.array([2, 1, 3], np.int8),
+    ),
+    least=1,
+    real=9,
+)
+
+
+def channels_named_like_builtins(input, filter, hash):
+    for n in range(hash.shape[0]):
+        for k in range(hash.shape[1]):
+            for a in range(hash.shape[2]):
+                for c in range(input.shape[1]):
+                    for i in range(filter.shape[2]):
+                        hash[n, k, a] += input[n, c, a + i] * filter[k, c, i]
+
+
+case(
+    channels_named_like_builtins,
+    lambda n, m: dict(input=m(2, 3, n + 2), filter=m(n, 3, 3), hash=m(2, n, n)),
+    "hash",
+    real=7,
+)
