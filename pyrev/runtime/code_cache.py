@@ -234,9 +234,8 @@ def remember_proofs(name: str, program: str, answers: Mapping[str, bool]) -> Non
 
 
 def _proofs_path(name: str, program: str) -> Path:
-    return module_path(f"islpy {_version('islpy')}\n{program}", name).with_suffix(
-        ".isl"
-    )
+    version = _version("islpy")
+    return module_path(f"islpy {version}\n{program}", name).with_suffix(".isl")
 
 
 def _drop_torn(path: Path) -> None:
