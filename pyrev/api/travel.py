@@ -27,9 +27,8 @@ from pyrev.ir import places
 from pyrev.ir.diagnostics import ArgumentError
 from pyrev.parse.custom import custom_vjp, rule_of
 from pyrev.parse.source import Texts, code_at, features_of, place_of, plain, read
-from pyrev.runtime.code_cache import GENERATED
 from pyrev.runtime.device import is_array
-from pyrev.runtime.error_boundary import guarded
+from pyrev.runtime.error_boundary import GENERATED, guarded
 
 #: So many functions that arrived are known again when they arrive once more, if what
 #: they captured is no larger than this: each task of a pool brings its function.

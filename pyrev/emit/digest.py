@@ -30,7 +30,7 @@ def digest_blocks(words, place, first, last):
     for block in range(first, last):
         mixed = np.uint64(0)
         for j in range({BLOCK}):
-            z = words[np.uint64({BLOCK} * block + j)] + KEYS[np.uint64(j)]
+            z = words[{BLOCK} * block + j] + KEYS[j]
             mixed += (z & np.uint64(0xFFFFFFFF)) * (z >> np.uint64(32))
         z = mixed + np.uint64(place + block + 1) * np.uint64(0x9E3779B97F4A7C15)
         z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

@@ -27,8 +27,8 @@ PARALLEL = {**SERIAL, "parallel": True}
 def _part(a, first, last):
     low = high = a[0]
     for i in range(first, last):
-        low = min(low, a[np.uint64(i)])
-        high = max(high, a[np.uint64(i)])
+        low = min(low, a[i])
+        high = max(high, a[i])
     return low, high
 
 

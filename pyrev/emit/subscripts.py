@@ -41,10 +41,10 @@ class Subscripts:
         if index in self.known or self.is_affine(index):
             return True
         match index:
-            case Call("%", (_, Extent())):  # has the sign of the size
-                return True
             case Var(n) if n in self.parts and self.parts[n] != index:
                 return self.natural(self.parts[n])
+        if _is_natural(index):
+            return True
         return bool(self.parts) and self._spelt(index) in self.known
 
     def _spelt(self, e: Expr) -> Expr:
@@ -88,3 +88,17 @@ class Subscripts:
     def may_wrap(self, op: str, args: Sequence[Expr]) -> bool:
         """Can a sum or a product of int64 pass 64 bits, for all that is known of it?"""
         return op in ("+", "-", "*") and not all(map(self.is_affine, args))
+
+
+def _is_natural(e: Expr) -> bool:
+    """Is it never negative, whatever the names in it are?"""
+    match e:
+        case Const(value):
+            return type(value) is int and value >= 0
+        case Extent() | Call("%", (_, Extent())):  # which has the sign of the size
+            return True
+        case Call("max", args):
+            return any(map(_is_natural, args))
+        case Call("min", args):
+            return all(map(_is_natural, args))
+    return False

@@ -164,14 +164,21 @@ def most_trips(loop: For, outer: Sequence[For]) -> Expr | None:
     return bound if isinstance(bound, Extent) else not_negative(bound)
 
 
-def upper(expr: Expr, outer: Mapping[str, Loop]) -> Expr | None:
-    """An upper bound of an integer expression over all iterations of `outer` loops."""
-    return _bound(expr, outer, True)
+def upper(
+    expr: Expr, outer: Mapping[str, Loop], *, briefly: bool = False
+) -> Expr | None:
+    """An upper bound of an integer expression over all iterations of `outer` loops.
+
+    `briefly`: of several bounds the one that takes the fewest words.
+    """
+    return _bound(expr, outer, True, briefly)
 
 
-def _bound(expr: Expr, outer: Mapping[str, Loop], high: bool) -> Expr | None:
+def _bound(
+    expr: Expr, outer: Mapping[str, Loop], high: bool, briefly: bool
+) -> Expr | None:
     def go(e: Expr, h: bool = high) -> Expr | None:
-        return _bound(e, outer, h)
+        return _bound(e, outer, h, briefly)
 
     match expr:
         case Const() | Extent():
@@ -194,6 +201,9 @@ def _bound(expr: Expr, outer: Mapping[str, Loop], high: bool) -> Expr | None:
             return _both("*", go(a, high if k >= 0 else not high), Const(k))
         case Call("//", (a, Const(k))) if isinstance(k, int) and k > 0:
             return _both("//", go(a), Const(k))
+        case Call("min" | "max" as op, args) if briefly and high == (op == "min"):
+            known = [x for arg in args if (x := go(arg)) is not None]
+            return min(known, key=lambda b: len([*walk_expr(b)]), default=None)
         case Call("min" | "max" as op, (a, b)):
             return _both(op, go(a), go(b))
     mentioned = {e.name for e in walk_expr(expr) if isinstance(e, Var)}

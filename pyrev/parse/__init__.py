@@ -83,7 +83,7 @@ from pyrev.parse.streams import (
 from pyrev.parse.values import stored_in
 from pyrev.parse.walk import Known, Walk
 from pyrev.parse.without_axes import refuse_shared
-from pyrev.runtime.code_cache import GENERATED
+from pyrev.runtime.error_boundary import GENERATED
 from pyrev.runtime.stack_depth import deep
 
 __all__ = [

@@ -38,12 +38,9 @@ import numpy as np
 from platformdirs.unix import Unix
 from platformdirs.windows import Windows
 
-from pyrev.runtime import journal, parallel_loops, pool
-from pyrev.runtime.error_boundary import generated
+from pyrev.runtime import journal, parallel_loops, pool, subscripts
+from pyrev.runtime.error_boundary import GENERATED, generated
 from pyrev.runtime.forks import at_fork
-
-#: What the names of modules begin with that hold texts of pyrev's own.
-GENERATED = "_pyrev_"
 
 #: The minor version of Numba whose internals `runtime.compiler` changes, and with which
 #: it was tested. Any other one compiles as it comes: the same code, in more time.
@@ -411,13 +408,26 @@ def _executed(text: str, path: Path) -> ModuleType:
     sys.modules[spec.name] = module
     # The text itself, whatever the file or its bytecode hold by now.
     what: str | ast.Module = text
-    if parallel_loops.are_in(text) and _is_tested():
-        from pyrev.runtime.compiler import parallel_for  # imports Numba
-
-        what = parallel_loops.with_calls(text)
-        setattr(module, parallel_loops.NAME, parallel_for)
+    if "njit" in text and _is_tested():
+        what = _rewritten(text, module)
     exec(compile(what, str(path), "exec", dont_inherit=True), module.__dict__)
     return module
+
+
+def _rewritten(text: str, module: ModuleType) -> ast.Module:
+    """The module with this text, in words of `runtime.compiler` that it is given."""
+    tree = ast.parse(text)
+    if parallel_loops.are_in(text):
+        from pyrev.runtime.compiler import parallel_for  # imports Numba
+
+        parallel_loops.with_calls(tree)
+        setattr(module, parallel_loops.NAME, parallel_for)
+    if subscripts.are_in(text):
+        from pyrev.runtime.compiler import from_end
+
+        subscripts.FromEnd().visit(tree)
+        setattr(module, subscripts.NAME, from_end)
+    return ast.fix_missing_locations(tree)
 
 
 def _is_tested() -> bool:

@@ -24,6 +24,7 @@ ran (`code_cache.TESTED_NUMBA`).
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from typing import Any
@@ -48,8 +49,11 @@ from numba.core.cpu import CPUContext
 from numba.core.typed_passes import _reload_parfors
 from numba.core.types.functions import BaseFunction
 from numba.extending import intrinsic
+from numba.np import arrayobj
 from numba.np.ufunc import parallel
 from numba.parfors import parfor, parfor_lowering
+
+from pyrev.runtime.error_boundary import GENERATED
 
 # Values of these types say nothing that a later use could refine, as a list's may.
 _SETTLED = (types.Number, types.Boolean, types.Literal, types.Array, types.UniTuple)
@@ -351,6 +355,33 @@ def _optimize_functions(self: Any, module: Any) -> None:
             passes.run(function, builder)
 
 
+def _fix_integer_index(
+    context: Any, builder: Any, kind: Any, index: Any, size: Any
+) -> Any:
+    """`numba.np.arrayobj.fix_integer_index`, for which no subscript in a generated
+    module is negative: see `runtime.subscripts`.
+    """
+    if _GENERATED(builder.function.name):
+        return context.cast(builder, index, kind, types.intp)
+    return _FIX_INTEGER_INDEX(context, builder, kind, index, size)
+
+
+_FIX_INTEGER_INDEX = arrayobj.fix_integer_index
+_GENERATED = re.compile(rf"_ZN\d+{GENERATED}").match
+
+
+@intrinsic
+def from_end(typing: Any, index: Any, size: Any) -> Any:
+    """A subscript, which counts from the end of an axis of `size` if it is negative."""
+
+    def generate(context: Any, builder: Any, _: Any, args: Any) -> Any:
+        place, whole = args
+        negative = builder.icmp_signed("<", place, context.get_constant(types.intp, 0))
+        return builder.select(negative, builder.add(place, whole), place)
+
+    return types.intp(types.intp, types.intp), generate
+
+
 @intrinsic
 def parallel_for(
     typing: Any,
@@ -522,6 +553,7 @@ _INSTEAD = (
     (CPUCodeLibrary, "_optimize_functions", _optimize_functions),
     (ffi._lib_fn_wrapper, "__call__", _call),
     (ir.Inst, "_rec_list_vars", _rec_list_vars),
+    (arrayobj, "fix_integer_index", _fix_integer_index),
     (compiler, "compile_ir", _compile_ir),
     (parallel, "build_gufunc_wrapper", _build_gufunc_wrapper),
     (ssa, "_run_ssa", _run_ssa),

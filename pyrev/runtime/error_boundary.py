@@ -23,6 +23,9 @@ from pyrev.ir.diagnostics import BackendError, InternalError, PyrevError, shows_
 P = ParamSpec("P")
 T = TypeVar("T")
 
+#: What the names of modules begin with that hold texts of pyrev's own.
+GENERATED = "_pyrev_"
+
 #: What the paths of pyrev's own files begin with.
 PACKAGE = str(Path(__file__).parents[1]) + os.sep
 _STANDARD = sysconfig.get_path("stdlib") + os.sep

@@ -45,12 +45,11 @@ def are_in(text: str) -> bool:
     return '"parallel": True' in text and "prange(" in text
 
 
-def with_calls(text: str) -> ast.Module:
-    """The module with this text, its parallel loops as calls.
+def with_calls(tree: ast.Module) -> ast.Module:
+    """A module, the same object, its parallel loops as calls.
 
     A loop that sums in a name, or leaves its function, stays what it is.
     """
-    tree = ast.parse(text)
     body: list[ast.stmt] = []
     drivers: dict[str, ast.FunctionDef] = {}
     for s in tree.body:
@@ -63,7 +62,7 @@ def with_calls(text: str) -> ast.Module:
                 drivers[s.name] = s
         body.append(s)
     tree.body = _inlined(body, drivers)
-    return ast.fix_missing_locations(tree)
+    return tree
 
 
 def _inlined(

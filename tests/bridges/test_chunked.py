@@ -35,7 +35,7 @@ COUNT = 200 if os.environ.get("PYREV_FULL") else 4
 ALL = [*CASES, *PROGRAMS, *SERIES, *EXTREMES]
 RUN = [c for c in ALL if not c.refused]
 #: A commit runs one case in three from all sides; the nightly run has all.
-TURN = [c for c in RUN if its_turn(c.name, 3)]
+TURN = [c for c in RUN if its_turn(c.name, 12)]
 
 
 def arguments(case: Case, seed: int) -> dict[str, Any]:

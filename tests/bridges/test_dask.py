@@ -39,7 +39,7 @@ from pyrev.bridges.chunked.phases import ChunkingError  # noqa: E402
 ALL = (*CASES, *PROGRAMS, *SERIES, *EXTREMES, *BORDERS)
 RUN = [c for c in ALL if not c.refused]
 #: A commit runs one case in three; the nightly run has all.
-TURN = [c for c in RUN if its_turn(f"dask {c.name}", 3)]
+TURN = [c for c in RUN if its_turn(f"dask {c.name}", 12)]
 #: Those with a loop that goes on from task to task.
 OVER_TIME = [c for c in RUN if len(c.steps) > 1]
 #: Of these, those whose gradients need no state of an array in chunks.

@@ -42,7 +42,7 @@ OPEN: dict[str, str] = {}
 #: One program in so many is compiled in each run.
 SHARES = 64
 #: One in so many is judged in each run, and all that are refused.
-JUDGED = 3
+JUDGED = 12
 FOLDER = Path(programs.__file__).parent
 
 

@@ -187,7 +187,7 @@ def functions(tree: ast.Module) -> dict[str, ast.FunctionDef]:
 
 
 def test_loops_are_calls_where_their_functions_were_called() -> None:
-    made = functions(with_calls(LOOPS))
+    made = functions(with_calls(ast.parse(LOOPS)))
     assert [*made] == ["row", "rows", "nested_task_0", "f"]
     calls = ast.unparse(made["f"]).splitlines()
     for call in (
@@ -202,11 +202,11 @@ def test_loops_are_calls_where_their_functions_were_called() -> None:
 
 def test_a_function_stays_that_several_call_or_whose_names_others_have() -> None:
     twice = LOOPS.replace("    blocks(x, out)\n", "    blocks(x, out)\n" * 2)
-    assert "blocks" in functions(with_calls(twice))
+    assert "blocks" in functions(with_calls(ast.parse(twice)))
     taken = LOOPS.replace("    return out\n", "    total = out\n    return total\n")
-    assert "blocks" in functions(with_calls(taken))
+    assert "blocks" in functions(with_calls(ast.parse(taken)))
     other = LOOPS.replace("    blocks(x, out)\n", "    blocks(out, x)\n")
-    assert "blocks" in functions(with_calls(other))
+    assert "blocks" in functions(with_calls(ast.parse(other)))
     x = np.linspace(1.0, 2.0, 7)
     out = load(taken, "taken").f(x, 2.0, np.float32(1), True, np.zeros(7))
     np.testing.assert_allclose(out, expected(x, 2.0, 1.0, True), rtol=1e-15)
@@ -217,7 +217,7 @@ def test_a_function_stays_that_returns_early() -> None:
     guard = "    if exact:\n        return\n"
     guarded = LOOPS.replace("    total = x", f"{guard}    total = x")
     guarded = guarded.replace("blocks(x, out)", "blocks(x, exact, out)")
-    assert "blocks" in functions(with_calls(guarded))
+    assert "blocks" in functions(with_calls(ast.parse(guarded)))
     f, x = load(guarded, "guarded").f, np.linspace(1.0, 2.0, 8)
     for exact in (True, False):
         out = f(x, 2.0, np.float32(1), exact, np.zeros(8))
@@ -227,7 +227,7 @@ def test_a_function_stays_that_returns_early() -> None:
 
 def test_another_branch_than_the_loop_itself_stays() -> None:
     other = LOOPS.replace("for i in range(x.shape[0])", "for i in range(1, x.shape[0])")
-    made = ast.unparse(functions(with_calls(other))["f"])
+    made = ast.unparse(functions(with_calls(ast.parse(other)))["f"])
     assert "if x.shape[0] < 3:" in made and "range(1, x.shape[0])" in made
     f, x = load(other, "other").f, np.ones(2)
     out = f(x, 2.0, np.float32(1), True, np.zeros(2))
@@ -264,14 +264,14 @@ LEFT = {
 @pytest.mark.parametrize("what", LEFT)
 def test_other_loops_are_numbas(what: str) -> None:
     text = f"{HEAD}\n\n@njit(**PARALLEL)\ndef f(x, out):{LEFT[what]}"
-    assert ast.dump(with_calls(text)) == ast.dump(ast.parse(text))
+    assert ast.dump(with_calls(ast.parse(text))) == ast.dump(ast.parse(text))
 
 
 @pytest.mark.parametrize("name", share_of(EVERY, 24))
 def test_no_parallel_loop_of_a_generated_module_is_left(name: str) -> None:
     f = accepted(EVERY[name], "numba")
     for text in (f.primal.source, f.adjoint.source):
-        assert "prange(" not in ast.unparse(with_calls(text)), text
+        assert "prange(" not in ast.unparse(with_calls(ast.parse(text))), text
 
 
 def test_kinds_of_arguments() -> None:

@@ -6,7 +6,8 @@
 writes `tests/slow.txt`, where `tests/conftest.py` reads which tests are marked `slow`
 beside those that say so themselves. Of several runs the shorter time counts. A test
 that none of the files has keeps its line, for a run takes only a share of these. What
-the README, the pages and the examples show runs every time.
+the README, the pages and the examples show runs every time, and so does a share of the
+whole programs.
 """
 
 from __future__ import annotations
@@ -21,8 +22,15 @@ from tests import ROOT
 LIST = ROOT / "tests" / "slow.txt"
 #: Seconds, of all parts of a test.
 LONG = 0.25
-#: What is never left out.
-_ALWAYS = ("tests/test_", "tests/examples/")
+#: What is never left out, and what a run takes a share of besides, large enough for
+#: each kind of program to be seen.
+_ALWAYS = (
+    *("tests/test_", "tests/examples/"),
+    "tests/corpora/test_programs.py::test_a_program_is_right",
+    "tests/bridges/test_chunked.py::test_it_is_the_call_",
+    "tests/bridges/test_chunked.py::test_gradients_are_",
+    "tests/bridges/test_dask.py::test_values_and_gradients_",
+)
 _LINE = re.compile(r"\s*([\d.]+)s (?:call|setup|teardown) +(\S.*)")
 
 

@@ -44,7 +44,7 @@ from pyrev.schedule.work import Choose
 _RESERVED = (
     *("np", "math", "njit", "prange", "range", "min", "max", "abs"),
     *("zeros", "empty", "copy", "told", "objmode", "as_it_is"),
-    "with_sizes",
+    *("with_sizes", "parallel_for", "from_end"),
     *CARRIED,
 )
 

@@ -47,7 +47,7 @@ from pyrev.schedule.costs import Costs
 from pyrev.schedule.on_cores import on_one_core, parallel
 from pyrev.schedule.ownership import LITTLE
 from pyrev.schedule.straight import pieces
-from pyrev.schedule.work import operations
+from pyrev.schedule.work import operations, operations_briefly
 
 
 def entry(m: Module, entry: str) -> ast.stmt:
@@ -218,6 +218,7 @@ def _little(m: Module, loop: For) -> Expr | None:
     used = () if work is None else mentioned(work)
     if work is None or m.measured.issuperset(used) or written((loop,)) & {*used}:
         return None
+    work = operations_briefly(loop, Costs(m.cpu)) or work
     return Call("<", (work, Const(m.cpu.parallel_operations)))
 
 

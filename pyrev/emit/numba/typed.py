@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from pyrev.emit.numba.module import Module
+from pyrev.ir.affine import integer
 from pyrev.ir.dtypes import (
     NARROW,
     WEAK_FLOAT,
@@ -46,11 +47,17 @@ def typed(m: Module, e: Expr) -> tuple[Expr, str]:
 
 
 def position(m: Module, index: Expr) -> Expr:
-    """A subscript; one that is known not to be negative says so to the compiler."""
-    value, _ = typed(m, index)
-    if isinstance(index, Const) or not m.subscripts.natural(index):
+    """A subscript: one that may be negative is converted, which says so to those who
+    read it, and to what compiles it (`runtime.subscripts`).
+    """
+    value, dtype = typed(m, index)
+    negative = isinstance(index, Call) and integer(index) is not None
+    if not negative and (dtype.startswith("uint") or m.subscripts.natural(index)):
+        match value:
+            case Call("int64", (Var() as plain,)):
+                return plain
         return value
-    return Call("uint64", (value,))
+    return Call("int64", (value,))
 
 
 def operation(m: Module, op: str, args: tuple[Expr, ...], dtype: str) -> Expr:
