@@ -253,6 +253,14 @@ def least(bounds: Sequence[Expr]) -> Expr:
     return _extreme("min", bounds)
 
 
+def parts_of(op: str, e: Expr) -> list[Expr]:
+    """The arguments of nested ``max`` or ``min``; `e` itself if it is none."""
+    match e:
+        case Call(name, args) if name == op:
+            return [p for a in args for p in parts_of(op, a)]
+    return [e]
+
+
 def _extreme(op: str, bounds: Sequence[Expr]) -> Expr:
     kept: list[Expr] = []
     for bound in bounds:

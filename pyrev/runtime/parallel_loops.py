@@ -6,12 +6,9 @@ all that a loop of ours does is to call a function. So, of a module in memory,
 
     @njit(**PARALLEL)
     def total(u, sums):
-        if u.shape[0] < 9:
-            for i in range(u.shape[0]):
-                total_i(u, np.int64(i), sums)
-        else:
-            for i in prange(u.shape[0]):
-                total_i(u, np.int64(i), sums)
+        alone = u.shape[0] < 9
+        for i in prange(u.shape[0]):
+            total_i(u, np.int64(i), sums)
 
     @njit(**ENTRY)
     def f(u, sums):
@@ -21,10 +18,12 @@ is executed as
 
     @njit(**ENTRY)
     def f(u, sums):
-        parallel_for(total_i, u.shape[0], 1, (u,), (sums,), u.shape[0] < 9)
+        alone = u.shape[0] < 9
+        parallel_for(total_i, u.shape[0], 1, (u,), (sums,), alone)
 
 where `parallel_for`, of `runtime.compiler`, has the scheduling and the threads of
-Numba, and starts none if its last argument says so. The text of the module, which
+Numba, and starts none if its last argument says so: the only test to which such a
+function gives a name says that one core is enough. The text of the module, which
 people read and other versions of Numba compile, stays what it is.
 """
 
@@ -116,23 +115,20 @@ class _Calls(ast.NodeTransformer):
         self.function, self.local = function.name, _local(function)
         self.tasks: list[ast.stmt] = []
         self.done = False
+        self.alone: ast.expr = ast.Constant(False)
 
-    def visit_If(self, s: ast.If) -> ast.AST:
-        """A loop that stays on one core where that takes less."""
-        match s.orelse:
-            case [loop] if _is_a_task(loop) and _does_the_same(s.body, loop):
-                return self._call(loop, s.test)
-        return self.generic_visit(s)
+    def visit_Assign(self, s: ast.Assign) -> ast.AST:
+        match s:
+            case ast.Assign([ast.Name(name)], ast.Compare()):
+                self.alone = ast.Name(name, ast.Load())
+        return s
 
     def visit_For(self, loop: ast.For) -> ast.AST:
         if not _is_a_task(loop):
             return self.generic_visit(loop)
-        return self._call(loop, ast.Constant(False))
-
-    def _call(self, loop: ast.stmt, alone: ast.expr) -> ast.AST:
-        assert isinstance(loop, ast.For) and isinstance(loop.iter, ast.Call)
+        assert isinstance(loop.iter, ast.Call)
         row, *how = _of_a_call(loop) or self._outlined(loop)
-        args = [row, *loop.iter.args, *how, alone]
+        args = [row, *loop.iter.args, *how, self.alone]
         self.done = True
         call = ast.Call(ast.Name(NAME, ast.Load()), args, [])
         return ast.copy_location(ast.Expr(call), loop)
@@ -232,22 +228,6 @@ def _leaves(s: ast.stmt) -> bool:
     """May it leave the loop or the function that it stands in?"""
     ways = (ast.Return, ast.Break, ast.Continue)
     return any(isinstance(n, ways) for n in ast.walk(s))
-
-
-def _does_the_same(serial: list[ast.stmt], loop: ast.stmt) -> bool:
-    """Is the other branch this loop on one core, or one call for all iterations?"""
-    assert isinstance(loop, ast.For) and isinstance(loop.iter, ast.Call)
-    match serial, loop.body:
-        case [ast.For() as plain], _:
-            count = ast.Call(ast.Name("range", ast.Load()), loop.iter.args, [])
-            again = ast.For(loop.target, count, loop.body, [])
-            return ast.dump(plain) == ast.dump(again)
-        case (
-            [ast.Expr(ast.Call(ast.Name(block)))],
-            [ast.Expr(ast.Call(ast.Name(row)))],
-        ):
-            return block == row
-    return False
 
 
 def _mentioned(node: ast.AST) -> Iterator[str]:

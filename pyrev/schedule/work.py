@@ -6,12 +6,11 @@ second. A loop of a few thousand operations is done before.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
-from math import prod
 
-from pyrev.ir.affine import from_linear, integer, largest, linear
+from pyrev.ir.affine import from_linear, integer, linear, parts_of
 from pyrev.ir.nodes import (
     ONE,
     ZERO,
@@ -27,9 +26,10 @@ from pyrev.ir.nodes import (
     blocks,
     exprs,
     mentioned,
+    walk_expr,
     written,
 )
-from pyrev.ir.trip_counts import linear_trips, most_trips, upper
+from pyrev.ir.trip_counts import most_trips, range_length, upper
 from pyrev.schedule.costs import Costs
 from pyrev.schedule.scalars import cost_of
 
@@ -56,7 +56,7 @@ def operations(
     ...         a[i] += b[j] * c
     ... ''')
     >>> expr_text(operations(nest, SHIPPED))
-    'max(n, 0) * (max(n, 0) * 2)'
+    'max(n, 0) * (2 * max(n, 0))'
     """
 
     def of_loop(one: For, around: tuple[For, ...]) -> Expr | None:
@@ -96,26 +96,30 @@ def operations_briefly(loop: For, costs: Costs) -> Expr | None:
 
     def of_loop(one: For, around: tuple[For, ...]) -> Expr | None:
         inside = _of_block(_joined(one.body), costs, (*around, one), of_loop)
-        count = from_linear(linear_trips(one))
-        bound = upper(count, {f.index: f for f in around}, briefly=True)
-        if inside is None or bound is None:
+        trips = _trips_briefly(one, {f.index: f for f in around})
+        if inside is None or trips is None:
             return None
-        trips = from_linear(linear(bound))
-        factors = [*_factors(trips), *_factors(inside)]
-        numbers = [k for f in factors if (k := integer(f)) is not None]
-        rest = [f for f in factors if integer(f) is None]
-        return product((Const(prod(numbers)), *rest))
+        times, factors = _factors(inside)
+        most, more = _factors(trips)
+        return product((Const(most * times), *more, *factors))
 
     return of_loop(loop, ())
 
 
-def _factors(e: Expr) -> Iterator[Expr]:
-    match e:
-        case Call("*", (a, b)):
-            yield from _factors(a)
-            yield from _factors(b)
-        case _:
-            yield e
+def _trips_briefly(loop: For, outer: Mapping[str, For]) -> Expr | None:
+    """How often `loop` runs, by the one of its bounds that says it in fewest words."""
+    bounds: list[Expr] = []
+    for lo in parts_of("max", loop.lo):
+        for hi in parts_of("min", loop.hi):
+            count = from_linear(linear(range_length(lo, hi, loop.step)))
+            if (bound := upper(count, outer, briefly=True)) is not None:
+                bounds.append(from_linear(linear(bound)))
+    return min(bounds, key=_words, default=None)
+
+
+def _words(e: Expr) -> tuple[int, bool]:
+    """How much there is to read; a number is less than a name."""
+    return len([*walk_expr(e)]), not isinstance(e, Const)
 
 
 def _joined(block: Block) -> Block:
@@ -123,14 +127,23 @@ def _joined(block: Block) -> Block:
     joined: list[Stmt] = []
     for s in block:
         match joined[-1:], s:
-            case [For() as part], For() if s.index == part.index and s.lo in (
-                part.hi,
-                largest((part.lo, part.hi)),
-            ):
-                joined[-1] = replace(s, lo=part.lo)
+            case [For(lo=lo, hi=hi) as part], For() if s.index == part.index and {
+                *parts_of("max", s.lo)
+            } & {*parts_of("min", hi), hi}:
+                joined[-1] = replace(s, lo=lo)
             case _:
                 joined.append(s)
     return tuple(joined)
+
+
+def _factors(e: Expr) -> tuple[int, list[Expr]]:
+    """The number that is a factor of `e`, and the other factors."""
+    match e:
+        case Call("*", (a, b)):
+            (k, more), (times, others) = _factors(a), _factors(b)
+            return k * times, [*more, *others]
+    number = integer(e)
+    return (1, [e]) if number is None else (number, [])
 
 
 def _of_block(
@@ -160,7 +173,11 @@ def _of_block(
             if one is None:
                 return None
             total.append(one)
-    total = [one for one in (*total, Const(own)) if one != ZERO]
+    times: dict[tuple[Expr, ...], int] = {}
+    for one in (*total, Const(own)):
+        number, others = _factors(one)
+        times[tuple(others)] = times.get(tuple(others), 0) + number
+    total = [product((Const(k), *others)) for others, k in times.items() if k]
     return reduce(lambda a, b: Call("+", (a, b)), total) if total else ZERO
 
 

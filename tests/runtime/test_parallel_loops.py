@@ -45,12 +45,9 @@ def row(x, i, factor, narrow, exact, out):
 
 @njit(**PARALLEL)
 def each(x, factor, narrow, exact, out):
-    if x.shape[0] < 3:
-        for i in range(x.shape[0]):
-            row(x, np.int64(i), factor, narrow, exact, out)
-    else:
-        for i in prange(x.shape[0]):
-            row(x, np.int64(i), factor, narrow, exact, out)
+    alone = x.shape[0] < 3
+    for i in prange(x.shape[0]):
+        row(x, np.int64(i), factor, narrow, exact, out)
 
 
 @njit(**SERIAL)
@@ -191,7 +188,7 @@ def test_loops_are_calls_where_their_functions_were_called() -> None:
     assert [*made] == ["row", "rows", "nested_task_0", "f"]
     calls = ast.unparse(made["f"]).splitlines()
     for call in (
-        "row, x.shape[0], 1, (x,), (factor, narrow, exact, out), x.shape[0] < 3",
+        "row, x.shape[0], 1, (x,), (factor, narrow, exact, out), alone",
         "rows, (total + size - 1) // size, size, (), (size, total, x, out), False",
         "nested_task_0, x.shape[0] // max(count, 1) * count, 1, (), (count, out, x), "
         "False",
@@ -225,13 +222,36 @@ def test_a_function_stays_that_returns_early() -> None:
         np.testing.assert_allclose(out, want, rtol=1e-14)
 
 
-def test_another_branch_than_the_loop_itself_stays() -> None:
-    other = LOOPS.replace("for i in range(x.shape[0])", "for i in range(1, x.shape[0])")
-    made = ast.unparse(functions(with_calls(ast.parse(other)))["f"])
-    assert "if x.shape[0] < 3:" in made and "range(1, x.shape[0])" in made
-    f, x = load(other, "other").f, np.ones(2)
-    out = f(x, 2.0, np.float32(1), True, np.zeros(2))
-    np.testing.assert_allclose(out, expected(x, 2.0, 1.0, True) - [3.0, 0.0])
+CORES = (
+    HEAD.replace("import njit", "import get_thread_id, njit")
+    + """
+
+@njit(**SERIAL)
+def row(i, out):
+    out[i] = get_thread_id()
+
+
+@njit(**PARALLEL)
+def each(few, out):
+    alone = few > 0
+    for i in prange(out.shape[0]):
+        row(np.int64(i), out)
+
+
+@njit(**ENTRY)
+def f(few, out):
+    each(few, out)
+    return out
+"""
+)
+
+
+@pytest.mark.parametrize("few", [0, 1])
+def test_a_loop_stays_on_one_core_that_says_so(few: int) -> None:
+    if numba.get_num_threads() < 2:
+        pytest.skip("Numba has one thread here")
+    ran = {*load(CORES, "cores").f(few, np.zeros(1000))}
+    assert (len(ran) == 1) == bool(few)
 
 
 def test_arrays_may_have_the_names_of_builtins() -> None:

@@ -11,16 +11,16 @@ from pyrev.ir.text import expr_text
 from pyrev.parse import parse_block
 from pyrev.schedule.costs import SHIPPED
 from pyrev.schedule.ownership import LITTLE
-from pyrev.schedule.work import operations
+from pyrev.schedule.work import operations, operations_briefly
 
 MEASURED = {
     "for i in range(n):\n    a[i] += b[i] * c": "max(n, 0) * 2",
     "for i in range(2, 12):\n    a[i] = b[i]": "10 * 1",
     "for i in range(n):\n    for j in range(i, n):\n        a[i] += b[j]": (
-        "max(n, 0) * (max(n, 0) * 1)"
+        "max(n, 0) * max(n, 0)"
     ),
     "for i in reversed(range(n)):\n    if b[i] > 0.0:\n        a[i] = 1.0\n": (
-        "max(n, 0) * (1 + 1)"
+        "max(n, 0) * 2"
     ),
 }
 UNKNOWN = {
@@ -43,6 +43,42 @@ def test_the_operations_of_a_nest(text: str) -> None:
     found = operations(loop, SHIPPED)
     assert found is not None
     assert expr_text(found) == MEASURED[text]
+
+
+BRIEFLY = {
+    "three rows of neighbours": (
+        "for u in range(n):\n    for y in range(max(0, u - 1), min(n, u + 2)):\n"
+        "        for x in range(m):\n            a[u, x] += c * b[y, x]",
+        "6 * n * m",
+    ),
+    "parts between edges": (
+        "for x in range(min(1, m)):\n    a[x] = b[0]\n"
+        "for x in range(1, m - 1):\n    a[x] = b[x - 1]\n"
+        "for x in range(max(1, m - 1), m):\n    a[x] = b[m - 1]\n",
+        "n * m",
+    ),
+    "the same twice": (
+        "for x in range(m):\n    a[x] = b[x]\nfor y in range(m):\n    b[y] = c * a[y]",
+        "3 * n * m",
+    ),
+    "blocks of a length": (
+        "for x in range(64 * i, min(m, 64 * i + 64)):\n    a[x] = b[x]",
+        "64 * n",
+    ),
+    "data decides": ("for x in range(p[i]):\n    a[x] = b[x]", None),
+}
+
+
+@pytest.mark.parametrize("what", BRIEFLY)
+def test_the_operations_of_a_nest_in_few_words(what: str) -> None:
+    text, words = BRIEFLY[what]
+    if not text.startswith("for u"):
+        inside = "".join(f"    {line}\n" for line in text.splitlines())
+        text = f"for i in range(n):\n{inside}"
+    (loop,) = parse_block(text)
+    assert isinstance(loop, For)
+    found = operations_briefly(loop, SHIPPED)
+    assert (None if found is None else expr_text(found)) == words
 
 
 @pytest.mark.parametrize("why", UNKNOWN)

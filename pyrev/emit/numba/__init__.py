@@ -140,9 +140,32 @@ def _functions(m: Module) -> list[ast.stmt]:
         raised = ast.Raise(ast.Call(kind, [given], []), ast.Constant(None))
         run = ast.Try([run], [], [], [ast.If(failed, [raised], [])])
     outer.append(run)
-    outer.append(ast.Return(name(m.result)))
     m.define(program.name, params, outer, "", program.loc)
+    if m.status and not m.places:
+        # All that might have failed was shown not to.
+        return [_Without(m.state).visit(f) for f in m.made]
     return m.made
+
+
+class _Without(ast.NodeTransformer):
+    """Functions without a parameter that nobody reads."""
+
+    def __init__(self, param: str) -> None:
+        self.param = param
+
+    def visit_arguments(self, node: ast.arguments) -> ast.AST:
+        node.args = [a for a in node.args if a.arg != self.param]
+        return node
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        node.args = [a for a in node.args if not self._is_it(a)]
+        return self.generic_visit(node)
+
+    def visit_Assign(self, node: ast.Assign) -> ast.AST | None:
+        return None if self._is_it(node.targets[0]) else self.generic_visit(node)
+
+    def _is_it(self, node: ast.expr) -> bool:
+        return isinstance(node, ast.Name) and node.id == self.param
 
 
 def _options(m: Module, freely: bool) -> list[ast.stmt]:

@@ -22,12 +22,14 @@ from pyrev.ir.nodes import (
     Const,
     Expr,
     Extent,
+    For,
     Given,
     Grow,
     Loc,
     Loop,
     Program,
     Var,
+    While,
     all_names,
     exprs,
     fresh,
@@ -117,7 +119,8 @@ class Module:
         #: The arrays that exist without elements before a path makes them.
         self.blank: dict[str, None] = {}
         self.around: Block = ()
-        self.result = fresh("result", self.taken)
+        #: Is there anything that vector instructions could do?
+        self.loops = any(isinstance(s, (For, While)) for s in walk(program.body))
         shapes = {s.array: s.shape for s in walk(program.body) if isinstance(s, Alloc)}
         self.reassociation = Reassociation(
             types,

@@ -67,7 +67,7 @@ def entry(m: Module, entry: str) -> ast.stmt:
         start.append(assign(n, call("np.empty", none, dtype=kind)))
     lines = [*start, *body]
     m.define(entry, [*params, *m.status], lines, "ENTRY", m.program.loc)
-    return assign(m.result, call(entry, *map(name, [*params, *m.status])))
+    return ast.Return(call(entry, *map(name, [*params, *m.status])))
 
 
 def only_nest(block: Block) -> Loop | None:
@@ -192,17 +192,17 @@ def driver(m: Module, loop: For) -> ast.stmt:
     if any(isinstance(e, Call) and e.op == "where" for e in walk_expr(total)):
         # Numba makes no parallel loop of a range with a branch in it.
         total = _named(m, "count", total, start)
-    shared_out = _in_blocks if _is_short(m, body) else _one_by_one
-    tree, serial, needs = shared_out(m, row, loops, body, counts, total, start)
-    tree = tag(tree, loop.loc, proof_text(loop.parallel))
-    wanted = dict.fromkeys(needs)
-    little = _little(m, loop)
-    if little is None:
-        start.append(tree)
-    else:
+    wanted: dict[str, None] = {}
+    alone = None
+    if (little := _little(m, loop)) is not None:
         wanted.update(dict.fromkeys(mentioned(little)))
-        serial = tag(serial, loop.loc, LITTLE)
-        start.append(ast.If(printed(m, little), [serial], [tree]))
+        # `runtime.parallel_loops` looks for it.
+        alone = _named(m, "alone", little, start, "bool")
+        start[-1] = tag(start[-1], loop.loc, LITTLE)
+    shared_out = _in_blocks if _is_short(m, body) else _one_by_one
+    tree, needs = shared_out(m, row, loops, body, counts, total, start, alone)
+    wanted.update(dict.fromkeys(needs))
+    start.append(tag(tree, loop.loc, proof_text(loop.parallel)))
     for f in loops:
         for e in (f.lo, f.hi, f.step):
             wanted.update(dict.fromkeys(mentioned(e)))
@@ -222,9 +222,12 @@ def _little(m: Module, loop: For) -> Expr | None:
     return Call("<", (work, Const(m.cpu.parallel_operations)))
 
 
-def _named(m: Module, base: str, value: Expr, lines: list[ast.stmt]) -> Var:
-    """The name that an integer gets in `lines`."""
+def _named(
+    m: Module, base: str, value: Expr, lines: list[ast.stmt], dtype: str = WEAK_INT
+) -> Var:
+    """The name that a value, an integer by default, gets in `lines`."""
     var = _integer(m, base)
+    m.types[var.name] = dtype
     lines.append(assign(var.name, printed(m, value)))
     return var
 
@@ -243,9 +246,10 @@ def _one_by_one(
     counts: Sequence[Expr],
     total: Expr,
     start: list[ast.stmt],
-) -> tuple[ast.stmt, ast.stmt, list[str]]:
-    """A parallel loop that calls the function `row` for each iteration, the same for
-    one core, and what it needs from outside.
+    alone: Var | None,
+) -> tuple[ast.stmt, list[str]]:
+    """A parallel loop that calls the function `row` for each iteration, and what it
+    needs from outside.
     """
     inputs = m.inputs(body)
     lines = threaded(m, body, Mode(()))
@@ -262,11 +266,9 @@ def _one_by_one(
         values = _positions(loops, counts, number)
     args = [printed(m, values[n]) if n in values else name(n) for n in inputs]
     inside.append(ast.Expr(call(row, *args, *map(name, m.status))))
-    tree, serial = (
-        ast.For(store(name(task.name)), call(span, printed(m, total)), inside, [], None)
-        for span in ("prange", "range")
-    )
-    return tree, serial, [n for n in inputs if n not in values]
+    span = call("prange", printed(m, total))
+    tree = ast.For(store(name(task.name)), span, inside, [], None)
+    return tree, [n for n in inputs if n not in values]
 
 
 def _is_short(m: Module, body: Block) -> bool:
@@ -293,12 +295,17 @@ def _in_blocks(
     counts: Sequence[Expr],
     total: Expr,
     start: list[ast.stmt],
-) -> tuple[ast.stmt, ast.stmt, list[str]]:
-    """The same, of a function that runs over a block of iterations."""
+    alone: Var | None,
+) -> tuple[ast.stmt, list[str]]:
+    """The same, of a function that runs over a block of iterations; over all of them
+    where one core is enough.
+    """
     cpu, mode = m.cpu, Mode(())
     total = _named(m, "total", total, start)
     most = Call("//", (Call("+", (total, Const(cpu.blocks - 1))), Const(cpu.blocks)))
     least = Call("min", (Const(cpu.block_elements), most))
+    if alone is not None:
+        least = Call("where", (alone, total, least))
     size = _named(m, "size", Call("max", (ONE, least)), start)
     first, last = _integer(m, "first"), _integer(m, "last")
     end: Expr = Call("min", (Call("+", (first, size)), total))
@@ -338,16 +345,12 @@ def _in_blocks(
     above = Call("-", (Call("+", (total, size)), ONE))
     blocks = call("prange", printed(m, Call("//", (above, size))))
 
-    def run(given: dict[str, ast.expr]) -> ast.stmt:
-        args = [given.get(n, name(n)) for n in inputs]
-        return ast.Expr(call(row, *args, *map(name, m.status)))
-
-    inside = [run({first.name: place})]
+    args = [place if n == first.name else name(n) for n in inputs]
+    inside: list[ast.stmt] = [ast.Expr(call(row, *args, *map(name, m.status)))]
     tree = ast.For(store(name(block.name)), blocks, inside, [], None)
-    serial = run({first.name: ast.Constant(0), size.name: name(total.name)})
     made = {first.name, size.name, total.name}
     made.update(n for e in counts[1:] for n in mentioned(e))
-    return tree, serial, [n for n in inputs if n not in made]
+    return tree, [n for n in inputs if n not in made]
 
 
 def _part(loop: For, body: Block, first: Expr, last: Expr) -> For:

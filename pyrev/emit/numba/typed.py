@@ -96,7 +96,7 @@ def operation(m: Module, op: str, args: tuple[Expr, ...], dtype: str) -> Expr:
         # Numba's own gives the value back.
         return Call(dtype, (Call(">", (plain[0], ZERO)),))
     known = PRIMITIVES.get(op, UNKNOWN)
-    if is_float(dtype) and known.vector:
+    if is_float(dtype) and known.vector and m.loops:
         op = f"{known.vector}_{concrete(dtype)}"
         m.held.add(op)
     out = Call(op, _meet(pairs, dtype))

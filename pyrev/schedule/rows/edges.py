@@ -14,6 +14,7 @@ from pyrev.ir.affine import (
     largest,
     least,
     linear,
+    parts_of,
     plus,
     slope,
 )
@@ -116,7 +117,7 @@ def opened(loop: For, most: int) -> For:
         or not any(isinstance(s, For) for s in walk(loop.body))
     ):
         return loop
-    low, high = _parts("max", loop.lo), _parts("min", loop.hi)
+    low, high = parts_of("max", loop.lo), parts_of("min", loop.hi)
     first = max((k for e in low if (k := integer(e)) is not None), default=None)
     end = min((k for e in high if (k := integer(e)) is not None), default=None)
     if first is None or end is None or not 0 < end - first <= most:
@@ -133,14 +134,6 @@ def opened(loop: For, most: int) -> For:
     for test in reversed(tests):
         body = (If(test, body, loc=loop.loc),)
     return replace(loop, lo=Const(first), hi=Const(end), body=body)
-
-
-def _parts(op: str, e: Expr) -> list[Expr]:
-    """The arguments of nested ``max`` or ``min``."""
-    match e:
-        case Call(name, args) if name == op:
-            return [p for a in args for p in _parts(op, a)]
-    return [e]
 
 
 def _simple(s: Stmt, most: int) -> bool:
@@ -279,12 +272,24 @@ class _Edges:
         if slope(moving, self.loop.index) != 1 or not self.fixed(count):
             return None
         rest = from_linear(linear(moving).without(Var(self.loop.index)))
-        if not self.fixed(rest):
+        if not self.fixed(rest) or not self.goes_round_once(count):
             return None
         start = Linear((), 0).plus(linear(rest), -1)
         low = self.everywhere(start, upward=True)
         high = self.everywhere(start.plus(linear(count)), upward=False)
         return None if low is None or high is None else _Side(low, high, moving)
+
+    def goes_round_once(self, count: Expr) -> bool:
+        """Is a circle of `count` about as long as the loop, as far as sizes tell? Else
+        most iterations would be at an edge.
+        """
+        end = self.loop.hi
+        if isinstance(end, Extent) and isinstance(count, Extent):
+            return True
+        return any(
+            not linear(part).plus(linear(count), -1).terms
+            for part in parts_of("min", end)
+        )
 
     def everywhere(self, bound: Linear, upward: bool) -> Expr | None:
         """A bound that holds in all iterations of the short loops inside: the largest
