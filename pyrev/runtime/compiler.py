@@ -24,6 +24,7 @@ ran (`code_cache.TESTED_NUMBA`).
 from __future__ import annotations
 
 import functools
+import importlib.util
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -49,11 +50,27 @@ from numba.core.cpu import CPUContext
 from numba.core.typed_passes import _reload_parfors
 from numba.core.types.functions import BaseFunction
 from numba.extending import intrinsic
-from numba.np import arrayobj
+from numba.np import arrayobj, linalg
 from numba.np.ufunc import parallel
 from numba.parfors import parfor, parfor_lowering
 
 from pyrev.runtime.error_boundary import GENERATED
+
+
+def _is_installed() -> None:
+    """`numba.np.linalg.ensure_blas`, without an import of SciPy's linear algebra, which
+    takes longer than Numba's own: it is imported where a function needs it.
+    """
+    if importlib.util.find_spec("scipy") is None:
+        raise ImportError("scipy is not installed")
+
+
+# The module that asks, while it is imported, whether there is a BLAS.
+_ENSURE_BLAS, linalg.ensure_blas = linalg.ensure_blas, _is_installed
+try:
+    importlib.import_module("numba.np.arraymath")
+finally:
+    linalg.ensure_blas = _ENSURE_BLAS
 
 # Values of these types say nothing that a later use could refine, as a list's may.
 _SETTLED = (types.Number, types.Boolean, types.Literal, types.Array, types.UniTuple)
