@@ -496,7 +496,18 @@ def rebuild(expr: Expr, new: tuple[Expr, ...]) -> Expr:
 
 def risky(expr: Expr) -> bool:
     """Is there an operation in `expr` that may raise?"""
-    return any(isinstance(e, Call) and e.op in RISKY for e in walk_expr(expr))
+    return any(
+        isinstance(e, Call) and e.op in RISKY and not _by_a_number(e)
+        for e in walk_expr(expr)
+    )
+
+
+def _by_a_number(e: Call) -> bool:
+    """Is it a division of integers by a number that is not zero?"""
+    match e:
+        case Call("//" | "%", (_, Const(k))):
+            return type(k) is int and k != 0
+    return False
 
 
 def map_expr(expr: Expr, f: Callable[[Expr], Expr]) -> Expr:

@@ -157,6 +157,28 @@ def test_loops_that_never_run_are_no_iterations_together() -> None:
         assert not pyrev.grad(corner)(a, n, m).a.any()
 
 
+def enlarged(coarse, fine):
+    for y in range(fine.shape[0]):
+        for x in range(fine.shape[1]):
+            fine[y, x] = coarse[y // 4, x // 4]
+
+
+def test_loops_whose_ends_are_divided_by_a_number_are_iterations_together() -> None:
+    """A thread for each element of `coarse`, not for each row."""
+    f = pyrev.differentiable(enlarged, target="cuda")
+    rng = np.random.default_rng(4)
+    for shape in ((0, 0), (0, 5), (7, 0), (9, 13), (32, 40)):
+        coarse, d_fine = rng.random([-(-n // 4) for n in shape]), rng.random(shape)
+        text = f.adjoint.source_for("cuda", coarse, np.zeros(shape))
+        assert "thread_y()" in text
+        _, back = pyrev.vjp(f, to_device(coarse), to_device(np.zeros(shape)))
+        found = back(fine=to_device(d_fine)).coarse.get()
+        wanted = np.zeros(coarse.shape)
+        for y, x in np.ndindex(shape):
+            wanted[y // 4, x // 4] += d_fine[y, x]
+        np.testing.assert_allclose(found, wanted, rtol=1e-13)
+
+
 def scale_energy(x, k):
     total = 0.0
     for i in range(x.shape[0]):
