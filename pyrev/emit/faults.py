@@ -18,6 +18,7 @@ from pyrev.ir.nodes import (
     Stmt,
     exprs,
     risky,
+    walk,
 )
 
 #: For each kind the error, and what it says.
@@ -35,6 +36,13 @@ class Faults:
     def __init__(self, types: Mapping[str, str], block: Block) -> None:
         self.types = types
         self._nonzero = nonzero(block)
+        self._followed: list[Block] = []
+
+    def follow(self, new: Block, old: Block) -> None:
+        """Know of each statement in `new` what is known of its like in `old`."""
+        for a, b in zip(walk(new), walk(old), strict=True):
+            self._nonzero[id(a)] = self._nonzero.get(id(b), frozenset())
+        self._followed.append(new)  # an identity is one only while its object lives
 
     def fails(self, e: Expr) -> bool:
         """May evaluating `e` raise, beside what `analysis.bounds` sees to?"""

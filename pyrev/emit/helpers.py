@@ -149,6 +149,23 @@ template <class T> __device__ T block_sum(T value)  // of all threads, in a fixe
     __syncthreads();
     return total;
 }}""",
+    "block_extreme": f"""
+template <class T, bool most> __device__ T block_extreme(T value)  // of all threads
+{{
+    __shared__ T parts[{THREADS}];
+    parts[threadIdx.x] = value;
+    __syncthreads();
+    for (int half = {THREADS // 2}; half > 0; half /= 2) {{
+        if (threadIdx.x < half) {{
+            T own = parts[threadIdx.x], other = parts[threadIdx.x + half];
+            if (most ? other > own : other < own) parts[threadIdx.x] = other;
+        }}
+        __syncthreads();
+    }}
+    T found = parts[0];
+    __syncthreads();
+    return found;
+}}""",
     "make": """
 template <class T> __device__ T* make(long long count, long long* status)
 {

@@ -154,6 +154,8 @@ class GpuCosts:
 
     #: Threads that keep it busy: with fewer, the loops inside them are shared out too.
     busy_threads: int = 1 << 14
+    #: Iterations of a loop in a row that the threads of a block share out.
+    team_iterations: int = 128
     #: Elements of an array that a thread keeps in registers or memory of its own.
     own_elements: int = 64
     #: The most blocks that share one sum out.

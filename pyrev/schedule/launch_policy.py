@@ -23,6 +23,7 @@ from pyrev.ir.nodes import (
 )
 from pyrev.ir.trip_counts import iterations
 from pyrev.schedule.costs import GpuCosts
+from pyrev.schedule.teams import along_rows
 from pyrev.schedule.thread_loops import Shared
 from pyrev.schedule.work import product
 
@@ -87,6 +88,19 @@ class Policy:
         """Does a thread for each iteration of `loops` keep the device busy?"""
         count = product(map(iterations, loops))
         return self.enough(count, self.gpu.busy_threads)
+
+    def works_together(self, loops: Sequence[For], body: Block) -> bool:
+        """Is an iteration of `loops` better run by a block of threads than by one, if
+        they may share out the loops in its `body`?
+
+        Where those walk memory, and some of them, as is known, for long enough.
+        """
+        long = [
+            self.enough(iterations(f), self.gpu.team_iterations)
+            for f in body
+            if isinstance(f, For)
+        ]
+        return any(long) and along_rows(loops, body)
 
     def distributes(self, loops: Sequence[For]) -> bool:
         """Is it better to run the nests in `loops` one after another, each alone?

@@ -33,6 +33,8 @@ class Kernel:
     With `over`, the threads of a block share out those loops for one iteration of
     `loops`, and what they add to `sums` is added up before it goes there. Increments of
     the arrays in `atomic` are atomic. Without `loops` and `over` one thread runs it.
+    As a `team` the threads of a block run one iteration of `loops`: they share out the
+    loops in `block`, which have proofs, one after the other (`schedule.teams`).
     """
 
     block: Block
@@ -42,6 +44,7 @@ class Kernel:
     atomic: frozenset[str] = frozenset()
     #: The scalars whose values come from before it or are read after it.
     crossing: frozenset[str] = frozenset()
+    team: bool = False
     #: Why it runs as it does: a proof, or what stands against one.
     why: str = ""
 

@@ -73,6 +73,7 @@ from pyrev.schedule.launches import (
     every,
 )
 from pyrev.schedule.report import Decision, Kind
+from pyrev.schedule.teams import teamed
 from pyrev.schedule.thread_loops import Nests, Shared
 
 
@@ -431,7 +432,8 @@ class _Planner:
             case "distributed":
                 return self.distributed(loop, outer, live)
             case "independent":
-                return self.independent(loop, found, "kept")
+                team = self.team(loop, found, outer, live)
+                return team or self.independent(loop, found, "kept")
             case "inverse index":
                 by_element = self.inverted(found, outer, live)
                 return by_element or self.independent(loop, found, "owner")
@@ -453,6 +455,23 @@ class _Planner:
             return None
         self.tell(loop, kind, f"a thread for each {_these(loops)}", found.proof)
         return (Kernel(loops[-1].body, loops, why=proof_text(found.proof)),)
+
+    def team(
+        self, loop: For, found: Shared, outer: tuple[For, ...], live: frozenset[str]
+    ) -> tuple[Step, ...] | None:
+        """A block of threads for each iteration of the loops that carry no dependence,
+        which share out the loops inside, if that is legal and worth it.
+        """
+        loops = found.independent
+        if not loops or not self.policy.works_together(loops, loops[-1].body):
+            return None
+        body = teamed(loops, outer, live, self.nests.integers)
+        if body is None:
+            return None
+        why = f"a block of threads for each {_these(loops)}"
+        self.tell(loop, "kept", why, found.proof)
+        why = f"{proof_text(found.proof)}; {why}, who share out its loops"
+        return (Kernel(body, loops, why=why, team=True),)
 
     def atomic(self, loop: For, found: Shared) -> Kernel:
         """A thread for each iteration; what they add may meet."""

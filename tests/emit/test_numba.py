@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import ast
 import copy
+import inspect
 import linecache
 from collections.abc import Callable
 from dataclasses import replace
@@ -17,6 +18,7 @@ from pyrev.ir.nodes import Block, Const, For, blocks, with_blocks
 from pyrev.ir.wellformed import check
 from pyrev.parse import parse, retype
 from pyrev.runtime.code_cache import load
+from tests.corpora.published.entries import PUBLISHED
 from tests.emit import programs
 from tests.emit.cases import CASES, same
 from tests.tools.interpreted import called_parallel
@@ -514,3 +516,15 @@ def test_sizes_that_only_the_call_knows_are_asked_for_when_it_runs(size: int) ->
     d_x = pull(c)["x"]
     np.testing.assert_allclose(d_x, 0.5 * (c + c.T), rtol=1e-12)
     np.testing.assert_allclose(f.primal(x, 3), turned(x, 3), rtol=1e-12)
+
+
+def test_what_is_known_of_a_statement_is_known_of_what_it_becomes() -> None:
+    """A loop shows that its count is no zero, also where its sum is kept in a local:
+    a test stood there for which nothing had been made, a NameError in the call.
+    """
+    name = "heisenberg_effective_field"
+    (entry,) = (p.entry for p in PUBLISHED if p.entry.name == name)
+    f = pyrev.differentiable(entry.plain, target="numba")
+    given = entry.make(2, np.float64, entry.generator(2))
+    text = f.adjoint.source_for("numba", *inspect.signature(f).bind(**given).args)
+    assert "sum_d_bonds" in text and "status" not in text

@@ -140,6 +140,11 @@ def reduce(name, parts, owners, args):
     """Run a kernel with `parts` blocks for each owner, of {THREADS} threads each."""
     if owners > 0:
         kernel(name)((int(parts), int(min(owners, 65535))), ({THREADS},), args)''',
+    "team": f'''\
+def team(name, rows, args):
+    """Run a kernel with a block of {THREADS} threads for each of `rows`."""
+    if rows > 0:
+        kernel(name)((int(min(rows, 2**31 - 1)),), ({THREADS},), args)''',
     "alone": '''\
 def alone(name, args):
     """Run a kernel with one thread."""

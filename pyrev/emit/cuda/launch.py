@@ -14,6 +14,7 @@ from dataclasses import replace
 from pyrev.emit.cuda.kernel import KernelText
 from pyrev.emit.cuda.named import Module, ascii_name
 from pyrev.emit.cuda.reduction import reduction
+from pyrev.emit.cuda.teams import team, works_together
 from pyrev.emit.cuda.threads import factor, host_product, shared_out, strided, trips
 from pyrev.emit.helpers import THREADS
 from pyrev.ir.dtypes import concrete
@@ -26,14 +27,16 @@ from pyrev.schedule.launches import Kernel
 
 def launched(module: Module, step: Kernel) -> list[str]:
     """The lines of the host that launch it; the kernel goes to the module."""
-    kernel = KernelText(module, step)
-    step = kernel.step
     name = fresh(f"{ascii_name(module.name)}_{len(module.kernels) + 1}", module.taken)
-    for f in (*step.loops, *step.over):
-        kernel.rename_all((replace(f, body=()),))
-    kernel.rename_all(step.block)
+    kernel = _begun(module, step)
+    step = kernel.step
     if step.over:
         return reduction(kernel, name)
+    if works_together(module, step):
+        lines = team(kernel, name)
+        if lines is not None:
+            return lines
+        kernel = _begun(module, step)
     kernel.allocations()
     order = thread_order(step.loops, step.block)
     kernel.out.depth = 1
@@ -56,6 +59,15 @@ def launched(module: Module, step: Kernel) -> list[str]:
     tail = "," if len(counts) == 1 else ""
     launch = module.called["launch"]
     return [f"{launch}({name!r}, ({', '.join(counts)}{tail}), {args})"]
+
+
+def _begun(module: Module, step: Kernel) -> KernelText:
+    """A kernel without statements, in which names are those of C."""
+    kernel = KernelText(module, step)
+    for f in (*kernel.step.loops, *kernel.step.over):
+        kernel.rename_all((replace(f, body=()),))
+    kernel.rename_all(kernel.step.block)
+    return kernel
 
 
 def in_rows(kernel: KernelText, name: str, loops: Sequence[For]) -> list[str]:

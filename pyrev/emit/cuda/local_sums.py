@@ -80,17 +80,24 @@ def _with_locals(loop: For, kernel: Named) -> list[Stmt]:
     ends: list[Stmt] = []
     for t, v in zip(places, pairs.values(), strict=True):
         ends.append(If(Call("added", (v,)), (Add(t, v, loc=loop.loc),), loc=loop.loc))
-    return [*start, replace(loop, body=retargeted(loop.body, pairs)), *ends]
+    body = retargeted(loop.body, pairs, kernel)
+    return [*start, replace(loop, body=body), *ends]
 
 
-def retargeted(block: Block, locals_: Mapping[Var | Load, Var]) -> Block:
+def retargeted(block: Block, locals_: Mapping[Var | Load, Var], kernel: Named) -> Block:
     """The block with what is added to these places added to locals."""
+    new = _retargeted(block, locals_)
+    kernel.module.faults.follow(new, block)
+    return new
+
+
+def _retargeted(block: Block, locals_: Mapping[Var | Load, Var]) -> Block:
     out: list[Stmt] = []
     for s in block:
         if isinstance(s, Add) and s.target in locals_:
             s = replace(s, target=locals_[s.target])
         elif blocks(s):
-            s = with_blocks(s, tuple(retargeted(b, locals_) for b in blocks(s)))
+            s = with_blocks(s, tuple(_retargeted(b, locals_) for b in blocks(s)))
         out.append(s)
     return tuple(out)
 

@@ -56,6 +56,8 @@ class Module(Protocol):
     #: Do sums and products of int64 that are data go around at 64 bits?
     wraps: bool
     gpu: GpuCosts
+    #: The arrays of the host's.
+    arrays: set[str]
     #: The forms of launches that the host needs, and what they are called.
     forms: set[str]
     called: dict[str, str]

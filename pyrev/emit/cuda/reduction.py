@@ -41,7 +41,7 @@ def reduction(kernel: KernelText, name: str) -> list[str]:
     # All threads meet in the sum: none may leave before.
     label = fresh("added", kernel.names)
     kernel.leave = f"goto {label};"
-    kernel.body(retargeted(step.block, kernel.accumulators))
+    kernel.body(retargeted(step.block, kernel.accumulators, kernel))
     out.close()
     if kernel.check_status:
         out(f"{label}:;")

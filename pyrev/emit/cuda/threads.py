@@ -46,9 +46,13 @@ def strided(kernel: KernelText, order: Sequence[For], block: Block) -> None:
 
 def strided_loop(kernel: KernelText, f: For, axis: str) -> None:
     """A loop that the threads share out along one axis."""
-    i = kernel.c(f.index)
-    first, step = f"thread_{axis}()", f"threads_{axis}()"
     kernel.helpers[f"thread_{axis}"] = None
+    strided_by(kernel, f, f"thread_{axis}()", f"threads_{axis}()")
+
+
+def strided_by(kernel: KernelText, f: For, first: str, step: str) -> None:
+    """A loop from the iteration `first` on, each `step` iterations."""
+    i = kernel.c(f.index)
     if f.step == ONE:
         lo = "" if f.lo == ZERO else f"{inside(kernel.as_(f.lo, 'int64'), 12)} + "
         hi = inside(kernel.as_(f.hi, "int64"), 11)

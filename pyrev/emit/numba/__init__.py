@@ -16,7 +16,7 @@ besides, only the addition does (``_add``). They are listed in the result.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from pyrev.emit.carried import IN_VECTORS, definitions
@@ -66,6 +66,11 @@ def emit_numba(
     program, parts, types = name_parts(program, dtypes, remainders=True)
     module = Module(program, types, cpu, wraps, natural, parts, unmeasured, choose)
     functions = _functions(module)
+    if module.places and not module.status:
+        # What was known of a statement is not known of what it became: with the tests.
+        module = Module(program, types, cpu, wraps, natural, parts, unmeasured, choose)
+        module.status = [module.state]
+        functions = _functions(module)
     head: list[ast.stmt] = [comment(line) for line in doc.splitlines()]
     imports: list[Any] = [
         ast.ImportFrom("numba", [ast.alias("njit"), ast.alias("prange")], 0)
@@ -141,10 +146,19 @@ def _functions(m: Module) -> list[ast.stmt]:
         run = ast.Try([run], [], [], [ast.If(failed, [raised], [])])
     outer.append(run)
     m.define(program.name, params, outer, "", program.loc)
-    if m.status and not m.places:
+    if m.status and not m.places and not _is_asked(m.made, m.state):
         # All that might have failed was shown not to.
         return [_Without(m.state).visit(f) for f in m.made]
     return m.made
+
+
+def _is_asked(functions: Sequence[ast.stmt], array: str) -> bool:
+    """Is an element of the array read somewhere?"""
+    return any(
+        isinstance(n, ast.Subscript) and ast.unparse(n.value) == array
+        for f in functions
+        for n in ast.walk(f)
+    )
 
 
 class _Without(ast.NodeTransformer):

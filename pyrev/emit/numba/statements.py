@@ -192,6 +192,7 @@ def accumulated(m: Module, f: For, mode: Mode) -> list[ast.stmt]:
         for s in f.body
     )
     inner = replace(f, body=body)
+    m.faults.follow((inner,), (f,))
     lines: list[ast.stmt] = []
     if m.reassociation.allowed(f, inner, targets):
         locals_ = [pairs[t].name for t in targets]

@@ -1,7 +1,7 @@
 // CUDA C on a CPU: what the words of a kernel mean, one thread after another, and who
 // touched what. Arrays that kernels are given know their length and, for each element,
-// which thread of this launch read, wrote or atomically changed it; shared memory knows
-// it since the last barrier. The first finding of a launch is kept in `finding`.
+// which thread of this launch read, wrote or atomically changed it, and between which
+// barriers of its block. The first finding of a launch is kept in `finding`.
 #pragma once
 #include <math.h>
 #include <stdio.h>
@@ -27,10 +27,25 @@ static void found(const char* what, const char* name, long long k)
 
 // ---------------------------------------------------------------- who touched what
 
-struct Mark { int reader = -1, writer = -1, atomic = -1; };  // -2: several threads
+static int block_now, barriers;
 
-static bool other(int who) { return who != -1 && who != thread_now; }
-static void add(int& who) { who = who == -1 || who == thread_now ? thread_now : -2; }
+// The last to touch an element: of what threads of a block did before their last barrier
+// nothing meets what they do behind it. A thread of -2 are several, and so is a block.
+struct Who { int thread = -1, block = -1, barrier = -1; };
+struct Mark { Who reader, writer, atomic; };
+
+static bool other(const Who& who)
+{
+    if (who.thread == -1 || who.block != block_now) return who.thread != -1;
+    return who.barrier == barriers && who.thread != thread_now;
+}
+static void add(Who& who)
+{
+    bool fresh = who.thread == -1, ours = who.block == block_now;
+    bool met = ours && who.barrier != barriers;
+    int thread = fresh || met || who.thread == thread_now ? thread_now : -2;
+    who = {thread, fresh || ours ? block_now : -2, barriers};
+}
 
 static void marked(Mark& m, char kind, const char* name, long long k)
 {
@@ -92,7 +107,6 @@ static std::vector<char> stacks;
 static std::vector<char> finished;
 static ucontext_t scheduler;
 static int fiber_now;
-static long long barriers;
 static void (*body_now)();
 static void** args_now;
 
@@ -108,7 +122,7 @@ static void fiber_start()
 template <class T, int N> struct Shared {
     T data[N];
     Mark marks[N];
-    long long since = -1;
+    int since = -1;
     Ref<T> operator[](long long k)
     {
         if (since != barriers) {
@@ -137,6 +151,7 @@ static void run_grid(const unsigned* grid, const unsigned* block, bool barrier,
     for (blockIdx.z = 0; blockIdx.z < grid[2]; ++blockIdx.z)
         for (blockIdx.y = 0; blockIdx.y < grid[1]; ++blockIdx.y)
             for (blockIdx.x = 0; blockIdx.x < grid[0]; ++blockIdx.x, number += threads) {
+                block_now = number / threads;
                 if (!barrier) {
                     for (int t = 0; t < threads; ++t) {
                         thread_now = number + t;

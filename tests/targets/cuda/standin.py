@@ -122,7 +122,10 @@ def translated(code: str) -> str:
                 calls.append(f"*({p.kind}*)args_now[{k}]")
         at = code.index("{", found.end())
         end = code.find('extern "C"', at)
-        barrier = "block_sum" in code[at : end if end > 0 else None]
+        text = code[at : end if end > 0 else None]
+        barrier = any(
+            w in text for w in ("block_sum", "block_extreme", "__syncthreads")
+        )
         runners.append(
             f"static void body_{name}() {{ {name}({', '.join(calls)}); }}\n"
             f'extern "C" const char* run_{name}(const unsigned* grid, const unsigned*'
@@ -200,7 +203,7 @@ class _Function:
                     raise Finding(f"{self.name}: {value!r} for `{p.kind}* {p.name}`")
                 if not value.flags.c_contiguous:
                     raise Finding(f"{self.name}: `{p.name}` is not contiguous")
-                marks = np.full((max(1, value.size), 3), -1, np.int32)
+                marks = np.full((max(1, value.size), 9), -1, np.int32)
                 one: Any = _Memory(
                     value.ctypes.data, value.size, marks.ctypes.data, p.name.encode()
                 )

@@ -14,9 +14,11 @@ pytestmark = compiler
 HEAD = "\n".join(HELPERS[n] for n in ("thread_x", "block_sum", "add_atomically"))
 
 
-def run(body: str, params: str, *args: object, threads: int = 64) -> None:
+def run(
+    body: str, params: str, *args: object, threads: int = 64, grid: int = 2
+) -> None:
     code = f'{HEAD}\nextern "C" __global__ void f({params})\n{{\n{body}\n}}\n'
-    RawModule(code=code).get_function("f")((2,), (threads,), args)
+    RawModule(code=code).get_function("f")((grid,), (threads,), args)
 
 
 def array(n: int = 200) -> np.ndarray:
@@ -55,6 +57,33 @@ def test_races_are_found(body: str) -> None:
 )
 def test_what_is_no_race_is_none(body: str) -> None:
     run(body, "double* __restrict__ a", array())
+
+
+BARRIERS = {
+    "double t = a[0]; __syncthreads(); if (threadIdx.x == 9) a[0] = t;": False,
+    "double t = a[0]; if (threadIdx.x == 9) a[0] = t; __syncthreads();": True,
+    "if (threadIdx.x == 9) a[9] = 1.0; __syncthreads(); a[threadIdx.x] = a[9];": True,
+    "if (threadIdx.x == 9) a[9] = 1.0; __syncthreads(); a[100 + threadIdx.x] = a[9];": (
+        False
+    ),
+    "a[threadIdx.x] = 1.0; __syncthreads(); double t = a[63 - threadIdx.x];"
+    "__syncthreads(); a[threadIdx.x] = t;": False,
+    "a[threadIdx.x] = 1.0; __syncthreads(); a[threadIdx.x] = a[63 - threadIdx.x];": (
+        True
+    ),
+}
+
+
+@pytest.mark.parametrize("body", BARRIERS)
+def test_a_barrier_is_one_for_the_threads_of_a_block(body: str) -> None:
+    params = "double* __restrict__ a"
+    if BARRIERS[body]:
+        with pytest.raises(Finding, match="race: a"):
+            run(body, params, array(), grid=1)
+    else:
+        run(body, params, array(), grid=1)
+    with pytest.raises(Finding, match="race: a"):
+        run(body, params, array(), grid=2)
 
 
 @pytest.mark.parametrize("place", ["-1", "a_n0", "a_n0 + thread_x()"])
