@@ -7,6 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from pyrev.emit.numba import emit_numba
+from pyrev.ir.nodes import Param, Program
+from pyrev.parse import parse_block
 from pyrev.runtime import code_cache
 from pyrev.runtime.subscripts import FromEnd
 
@@ -73,3 +76,15 @@ def test_nothing_is_added_to_other_subscripts(subscript: str) -> None:
 def test_a_function_that_is_not_compiled_stays() -> None:
     text = "def f(x, k):\n    return x[np.int64(k)]\n"
     assert ast.unparse(FromEnd().visit(ast.parse(text))) == text.strip()
+
+
+def test_a_negative_number_says_so_too() -> None:
+    body = parse_block("for i in range(n):\n    a[i] = b[-1] + b[0]")
+    arrays = (Param("a", 1, "float64"), Param("b", 1, "float64"))
+    program = Program("f", (*arrays, Param("n", 0, "int64")), body)
+    dtypes = {"a": "float64", "b": "float64", "n": "int64"}
+    text = emit_numba(program, dtypes).text.text
+    assert "b[np.int64(-1)] + b[0]" in text
+    a = np.zeros(3)
+    code_cache.load(text, "f").f(a, np.array([1.0, 20.0, 300.0]), 3)
+    assert list(a) == [301.0] * 3

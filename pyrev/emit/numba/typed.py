@@ -51,8 +51,12 @@ def position(m: Module, index: Expr) -> Expr:
     read it, and to what compiles it (`runtime.subscripts`).
     """
     value, dtype = typed(m, index)
-    negative = isinstance(index, Call) and integer(index) is not None
-    if not negative and (dtype.startswith("uint") or m.subscripts.natural(index)):
+    number = integer(index)
+    if (
+        dtype.startswith("uint") or m.subscripts.natural(index)
+        if number is None
+        else number >= 0
+    ):
         match value:
             case Call("int64", (Var() as plain,)):
                 return plain
