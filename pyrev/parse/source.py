@@ -210,7 +210,7 @@ def _read(f: FunctionType, code: CodeType) -> Source:
             "define it in a file, a notebook cell or with a `linecache` entry",
         )
     try:
-        tree, codes = _parse(code.co_filename, lines, features_of(code))
+        tree, _ = _parse(code.co_filename, lines, features_of(code))
     except (SyntaxError, ValueError):  # ValueError for a NUL, before CPython 3.12
         raise _changed(f, at) from None
     kind = (
@@ -225,8 +225,7 @@ def _read(f: FunctionType, code: CodeType) -> Source:
     ]
     if len(candidates) > 1:
         candidates = [node for node in candidates if _covers(code, node)]
-    same = codes.get((code.co_name, code.co_firstlineno), ())
-    if len(candidates) != 1 or not any(_equal(code, other) for other in same):
+    if len(candidates) != 1 or _which(code, lines) is None:
         raise _changed(f, at)
     node = without_named_values(gast.ast_to_gast(candidates[0]))
     return Source(code.co_filename, lines, node)
@@ -241,9 +240,8 @@ def place_of(code: CodeType, lines: tuple[str, ...]) -> tuple[str, int, int]:
     """Where the code of a function that was `read` stands in the text of its file: its
     name, its first line, and which of those that have both it is.
     """
-    _, codes = _parse(code.co_filename, lines, features_of(code))
-    same = codes[code.co_name, code.co_firstlineno]
-    which = next(k for k, other in enumerate(same) if _equal(code, other))
+    which = _which(code, lines)
+    assert which is not None, "the text is not that of the function"
     return code.co_name, code.co_firstlineno, which
 
 
@@ -255,11 +253,35 @@ def code_at(
     """
     name, line, which = place
     try:
-        _, codes = _parse(file, lines, features & _FEATURES)
+        found = _compiled(file, lines, features & _FEATURES, name, line)
+        return next((c for k, c in enumerate(found) if k == which), None)
     except (SyntaxError, ValueError):
         return None
-    found = codes.get((name, line), ())
-    return found[which] if 0 <= which < len(found) else None
+
+
+def _which(code: CodeType, lines: tuple[str, ...]) -> int | None:
+    """Which code of a text `code` is, of those with its name and first line."""
+    found = _compiled(
+        code.co_filename,
+        lines,
+        features_of(code),
+        code.co_name,
+        code.co_firstlineno,
+    )
+    return next((k for k, other in enumerate(found) if _equal(code, other)), None)
+
+
+def _compiled(
+    file: str, lines: tuple[str, ...], features: int, name: str, line: int
+) -> Iterator[CodeType]:
+    """What a text may compile to under a name and from a line on.
+
+    As a whole, as files are; then each of its statements alone, as those of a
+    notebook's cell are: before CPython 3.12 `np.sqrt(x)` is other code where the import
+    of `np` is compiled with it.
+    """
+    for compiled in (_parse, _statement_by_statement):
+        yield from compiled(file, lines, features)[1].get((name, line), ())
 
 
 _Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
@@ -276,13 +298,32 @@ def _parse(
 ) -> tuple[ast.Module, dict[tuple[str, int], list[CodeType]]]:
     """A file's tree, and the code it compiles to by name and first line."""
     tree = ast.parse("".join(lines), file)
+    return tree, _codes(tree, file, features)
+
+
+@lru_cache(maxsize=16)
+def _statement_by_statement(
+    file: str, lines: tuple[str, ...], features: int
+) -> tuple[ast.Module, dict[tuple[str, int], list[CodeType]]]:
+    """The same, each statement of the file compiled by itself."""
+    tree, _ = _parse(file, lines, features)
+    found: dict[tuple[str, int], list[CodeType]] = {}
+    for s in tree.body:
+        for place, codes in _codes(ast.Module([s], []), file, features).items():
+            found.setdefault(place, []).extend(codes)
+    return tree, found
+
+
+def _codes(
+    tree: ast.Module, file: str, features: int
+) -> dict[tuple[str, int], list[CodeType]]:
     found: dict[tuple[str, int], list[CodeType]] = {}
     stack = [compile(tree, file, "exec", flags=features, dont_inherit=True)]
     while stack:
         code = stack.pop()
         found.setdefault((code.co_name, code.co_firstlineno), []).append(code)
         stack.extend(c for c in code.co_consts if isinstance(c, CodeType))
-    return tree, found
+    return found
 
 
 def _starting(tree: ast.AST, line: int) -> Iterator[_Definition]:

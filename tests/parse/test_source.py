@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import functools
 import linecache
+import pickle
 import textwrap
 from collections.abc import Callable
 from pathlib import Path
@@ -11,6 +13,7 @@ from types import FunctionType
 from typing import Any
 
 import gast
+import numpy as np
 import pytest
 
 import pyrev
@@ -20,12 +23,18 @@ from pyrev.parse import parse
 from pyrev.parse.source import plain, read
 
 
-def defined(text: str, name: str = "f", file: str = "<cell>") -> Any:
-    """What `name` is after a notebook cell with this text has run."""
+def defined(
+    text: str, name: str = "f", file: str = "<cell>", *, alone: bool = False
+) -> Any:
+    """What `name` is after a notebook cell with this text has run: as a whole, or each
+    statement `alone`, as IPython does.
+    """
     text = textwrap.dedent(text).lstrip("\n")
     linecache.cache[file] = (len(text), None, text.splitlines(True), file)
     namespace: dict[str, Any] = {}
-    exec(compile(text, file, "exec", dont_inherit=True), namespace)
+    tree = ast.parse(text)
+    for part in [ast.Module([s], []) for s in tree.body] if alone else [tree]:
+        exec(compile(part, file, "exec", dont_inherit=True), namespace)
     return namespace[name]
 
 
@@ -72,6 +81,42 @@ def test_positions_are_those_of_the_file_under_decorators() -> None:
         parse(f)
     (finding,) = caught.value.findings
     assert finding.at == ("<cell>", 12, 14, 12, 15)
+
+
+@pytest.mark.parametrize("alone", [False, True], ids=["whole", "statements"])
+def test_a_cell_may_import_what_its_functions_call(alone: bool) -> None:
+    """CPython 3.11 compiles a call of what the same unit imports to other code."""
+    cell = """
+        import numpy as np
+        from math import sqrt
+
+
+        def g(x):
+            return np.sqrt(x) + sqrt(2.0)
+
+
+        def f(x):
+            total = 0.0
+            for i in range(x.shape[0]):
+                total += np.sin(x[i]) * g(x[i])
+            return total
+
+
+        pair = (lambda x: np.sin(x) * 2.0, lambda x: np.sin(x) * 3.0)
+        """
+    f = defined(cell, alone=alone)
+    d = pyrev.differentiable(f)
+    assert "np.cos" in d.adjoint.source
+    assert pickle.loads(pickle.dumps(d))(np.ones(3)) == pytest.approx(f(np.ones(3)))
+    first, second = defined(cell, "pair", alone=alone)
+    assert "2.0" in shown(first) and "3.0" in shown(second)
+
+
+def test_a_changed_cell_is_no_cell_of_single_statements() -> None:
+    f = defined("import numpy as np\ndef f(x):\n    return np.sin(x)\n", alone=True)
+    defined("import numpy as np\ndef f(x):\n    return np.cos(x)\n", "np")
+    with pytest.raises(UnsupportedError, match="P114"):
+        parse(f)
 
 
 def test_columns_count_characters_not_bytes() -> None:
