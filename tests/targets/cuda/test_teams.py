@@ -23,7 +23,10 @@ pytestmark = needs.compiler
 
 #: Rows of any length are long enough, and any number of them keeps a device busy.
 EAGER = replace(SHIPPED, gpu=replace(SHIPPED.gpu, team_iterations=1, busy_threads=1))
-LENGTHS = (1, 2, 31, 32, 33, 255, 256, 257, 1025)
+LENGTHS = (
+    *(1, 33, 257),
+    *(pytest.param(n, marks=pytest.mark.slow) for n in (2, 31, 32, 255, 256, 1025)),
+)
 Function = Callable[..., Any]
 
 
@@ -57,7 +60,7 @@ def test_rows_are_what_they_are_in_cpython(plain: Function, length: int) -> None
         np.testing.assert_allclose(found, outcome(plain, x, y), rtol=1e-12, atol=1e-13)
 
 
-@pytest.mark.parametrize("length", (2, 33, 300))
+@pytest.mark.parametrize("length", (2, pytest.param(300, marks=pytest.mark.slow)))
 @pytest.mark.parametrize("plain", rows.TOGETHER, ids=lambda f: f.__name__)
 def test_gradients_are_those_of_differences(plain: Function, length: int) -> None:
     f = differentiable(plain, EAGER, target="cuda")
@@ -102,6 +105,7 @@ def test_what_is_no_number_is_passed_over_as_in_cpython(place: int) -> None:
     np.testing.assert_array_equal(found, outcome(rows.unit_range, x, y))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("plain", rows.TOGETHER, ids=lambda f: f.__name__)
 def test_single_precision_is_taken_by_the_compiler(plain: Function) -> None:
     f = differentiable(plain, EAGER, target="cuda")
