@@ -5,7 +5,7 @@ BIN = $(VENV)/bin
 TESTS ?=
 # Of the slow tests every run of all tests takes one in so many, another share for each
 # commit; 1 takes all of them.
-TURNS ?= 20
+TURNS ?= 30
 PYREV_ROTATION ?= $(shell printf %d 0x$$(git rev-parse --short=7 HEAD 2>/dev/null || echo 0))
 export PYREV_ROTATION
 PYTEST = PYREV_TURNS=$(if $(TESTS),1,$(TURNS)) $(BIN)/python -m pytest -n 2 --dist loadfile $(TESTS)

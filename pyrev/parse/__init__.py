@@ -57,6 +57,7 @@ from pyrev.parse.rewriting.complex_numbers.arguments import (
 )
 from pyrev.parse.rewriting.evaluated_once import evaluated_once
 from pyrev.parse.rewriting.field_reads import guessed, stored_fields, used_fields
+from pyrev.parse.rewriting.helper_texts import remembering
 from pyrev.parse.rewriting.known_kinds import with_kinds
 from pyrev.parse.rewriting.known_values import known_defaults, with_values
 from pyrev.parse.rewriting.lists.literals import without_lists
@@ -181,15 +182,16 @@ def parse(
     if forms is not None:
         asked = replace(asked, forms=forms)
     read_ = _by_default if forms is None else _ranked
-    try:
-        return read_(asked)
-    except UnsupportedError as error:
-        codes = {e.code for e in error.findings}
-        if not codes & _OF_OTHERS and _may_have_tuples(asked.effort):
-            with contextlib.suppress(UnsupportedError, InternalError):
-                again = Effort(effort.most // 4)
-                return read_(replace(asked, by_field=True, effort=again))
-        raise
+    with remembering():
+        try:
+            return read_(asked)
+        except UnsupportedError as error:
+            codes = {e.code for e in error.findings}
+            if not codes & _OF_OTHERS and _may_have_tuples(asked.effort):
+                with contextlib.suppress(UnsupportedError, InternalError):
+                    again = Effort(effort.most // 4)
+                    return read_(replace(asked, by_field=True, effort=again))
+            raise
 
 
 # What is found whatever is made of tuples and lists.

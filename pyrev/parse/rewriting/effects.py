@@ -12,7 +12,7 @@ import numpy as np
 
 from pyrev.parse.bindings import local_names, nodes_of, parameters
 from pyrev.parse.grounds import lookup as stands_for
-from pyrev.parse.rewriting.helper_texts import definition_of, looking_at
+from pyrev.parse.rewriting.helper_texts import definition_of, looked
 from pyrev.parse.rewriting.made_texts import (
     Lookup,
     object_named,
@@ -84,12 +84,12 @@ def writes(function: FunctionType) -> bool:
     node = definition_of(function)
     if node is None:
         return True
-    with looking_at(function, "writes") as first:
-        if not first:
-            return False  # what calls itself is looked at already
-        look = partial(stands_for, function)
-        given = {p.id for p in parameters(node)}
-        return may_write(node, given | {*function.__code__.co_freevars}, look)
+
+    def look() -> bool:
+        given = {p.id for p in parameters(node)} | {*function.__code__.co_freevars}
+        return may_write(node, given, partial(stands_for, function))
+
+    return looked(function, "writes", look, False)
 
 
 #: NumPy's functions that write to what they are given by position.

@@ -14,7 +14,7 @@ from pyrev.parse.bindings import identifiers, local_names, nodes_of
 from pyrev.parse.grounds import lookup as stands_for
 from pyrev.parse.rewriting.by_field.kinds import Callee, Kinds, Pair, Rows, has_rows
 from pyrev.parse.rewriting.by_field.trees import Tree, named
-from pyrev.parse.rewriting.helper_texts import definition_of, looking_at
+from pyrev.parse.rewriting.helper_texts import definition_of, looked
 from pyrev.parse.rewriting.lists.sharing import effects
 from pyrev.parse.rewriting.made_texts import Lookup, assign, name_of, object_named
 from pyrev.parse.source import plain
@@ -58,12 +58,15 @@ def _only_computes(function: object) -> bool:
     own, node, seen = plain(function), definition_of(function), effects(function)
     if own is None or node is None or seen is None or seen[1]:
         return False
-    local, look = local_names(node), partial(stands_for, own)
-    calls = [n for n in nodes_of(node) if isinstance(n, gast.Call)]
-    with looking_at(own, "acts") as first:
-        return not first or not any(
-            _may_act(n, local, look) and not _changes_list(n) for n in calls
+
+    def look() -> bool:
+        local, lookup = local_names(node), partial(stands_for, own)
+        calls = [n for n in nodes_of(node) if isinstance(n, gast.Call)]
+        return not any(
+            _may_act(n, local, lookup) and not _changes_list(n) for n in calls
         )
+
+    return looked(own, "acts", look, True)
 
 
 def _changes_list(call: gast.Call) -> bool:

@@ -10,6 +10,7 @@ import builtins
 import cmath
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import partial
 from types import CodeType, FunctionType, ModuleType
 
 import gast
@@ -26,7 +27,7 @@ from pyrev.parse.functions import CREATORS
 from pyrev.parse.grounds import MISSING
 from pyrev.parse.grounds import lookup as stands_for
 from pyrev.parse.library.transforms import FORMS, form_of
-from pyrev.parse.rewriting.helper_texts import definition_of, looking_at
+from pyrev.parse.rewriting.helper_texts import definition_of, looked
 from pyrev.parse.rewriting.made_texts import Lookup, object_named
 from pyrev.parse.source import plain
 from pyrev.parse.streams import may_draw
@@ -489,15 +490,13 @@ class Kinds:
 
 def kinds_of(function: FunctionType, node: gast.AST, given: tuple[str, ...]) -> Kind:
     """What a plain function returns where these parameters are complex."""
-    with looking_at(function, "complex") as first:
-        if not first:
-            return False
 
-        def look(name: str) -> object:
-            return stands_for(function, name)
-
+    def look() -> Kind:
         own = {p.id for p in parameters(node)} & {*given}
-        return Kinds(node, look, own).root.result
+        return Kinds(node, partial(stands_for, function), own).root.result
+
+    none: Kind = False
+    return looked(function, "complex", look, none, given)
 
 
 def dtype_of(e: gast.Call, function: object) -> gast.AST | None:

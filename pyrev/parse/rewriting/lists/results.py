@@ -20,7 +20,7 @@ from pyrev.parse.bindings import (
 )
 from pyrev.parse.grounds import lookup as stands_for
 from pyrev.parse.rewriting.comprehensions import is_list_class
-from pyrev.parse.rewriting.helper_texts import definition_of, looking_at
+from pyrev.parse.rewriting.helper_texts import definition_of, looked
 from pyrev.parse.rewriting.lists.candidates import stored
 from pyrev.parse.rewriting.lists.uses import (
     DEFINITION,
@@ -128,8 +128,8 @@ def list_places(function: object) -> frozenset[int]:
     own, node = plain(function), definition_of(function)
     if own is None or node is None:
         return frozenset()
-    with looking_at(own, "list") as first:
-        return places_in(node, partial(stands_for, own)) if first else frozenset()
+    look = partial(places_in, node, partial(stands_for, own))
+    return looked(own, "list", look, frozenset())
 
 
 def places_in(node: gast.AST, lookup: Lookup) -> frozenset[int]:

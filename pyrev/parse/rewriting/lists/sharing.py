@@ -17,7 +17,7 @@ import numpy as np
 from pyrev.parse.bindings import children, local_names, nodes_of, parameters
 from pyrev.parse.grounds import lookup as stands_for
 from pyrev.parse.rewriting.effects import is_numpy, writes_by_position
-from pyrev.parse.rewriting.helper_texts import definition_of, looking_at
+from pyrev.parse.rewriting.helper_texts import definition_of, looked
 from pyrev.parse.rewriting.made_texts import Lookup, object_named, read_in, root_of
 from pyrev.parse.rewriting.structures.nodes import own_returns
 from pyrev.parse.source import parameters_of, plain
@@ -398,23 +398,23 @@ def effects(function: object) -> tuple[frozenset[str], frozenset[str]] | None:
     own, node = plain(function), definition_of(function)
     if own is None or node is None:
         return None
-    with looking_at(own, "sharing") as first:
-        if not first:
-            return None
+
+    def look() -> tuple[frozenset[str], frozenset[str]] | None:
         seen = Sharing(node, partial(stands_for, own))
-        # Looking at it still: what it returns may be its own call.
         given = {
             name
             for r in own_returns(node)
             for shared in seen.shares(r.value)
             for name in seen.of(shared)
         }
-    params = [p.id for p in parameters(node)]
-    written = {n for w in seen.written for n in seen.of(w)}
-    return (
-        frozenset(n for n in params if n in given),
-        frozenset(n for n in params if n in written),
-    )
+        params = [p.id for p in parameters(node)]
+        written = {n for w in seen.written for n in seen.of(w)}
+        return (
+            frozenset(n for n in params if n in given),
+            frozenset(n for n in params if n in written),
+        )
+
+    return looked(own, "sharing", look, None)
 
 
 def written_arguments(function: object, call: gast.Call) -> list[gast.AST] | None:

@@ -16,7 +16,7 @@ import numpy as np
 
 from pyrev.parse.bindings import children, local_names, nodes_of, parameters
 from pyrev.parse.grounds import lookup as stands_for
-from pyrev.parse.rewriting.helper_texts import definition_of, looking_at
+from pyrev.parse.rewriting.helper_texts import definition_of, looked
 from pyrev.parse.rewriting.made_texts import Lookup, object_named
 from pyrev.parse.rewriting.structures.shapes import Shape
 from pyrev.parse.source import plain
@@ -60,8 +60,8 @@ def _takes_elements(node: gast.AST, own: FunctionType | None, number: int) -> bo
     if number >= len(names):
         return False
     look: Lookup = _unknown if own is None else partial(stands_for, own)
-    with looking_at(own or node, "elements") as first:
-        return first and reads_elements(node, names[number], look)
+    reads = partial(reads_elements, node, names[number], look)
+    return looked(own or node, "elements", reads, False, number)
 
 
 def _unknown(name: str) -> object:

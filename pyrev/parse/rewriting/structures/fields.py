@@ -35,7 +35,7 @@ from pyrev.parse.bindings import (
 )
 from pyrev.parse.grounds import lookup as stands_for
 from pyrev.parse.rewriting.effects import may_write
-from pyrev.parse.rewriting.helper_texts import definition_of, looking_at
+from pyrev.parse.rewriting.helper_texts import definition_of, looked
 from pyrev.parse.rewriting.known_values import is_none
 from pyrev.parse.rewriting.made_texts import Lookup, assign, name_of, read_in
 from pyrev.parse.rewriting.starred import (
@@ -763,12 +763,13 @@ def returned_count(
     """How many numbers and arrays a plain function returns, if that is a tuple of as
     many on every path, and holds no structure.
     """
-    node = definition_of(function)
-    with looking_at(function, "count") as first:
-        if node is None or not first:
+
+    def look() -> int | None:
+        node = definition_of(function)
+        if node is None:
             return None
-        look = partial(stands_for, function)
-        known = _taken_apart(node, look, dict(given), functions)
+        lookup = partial(stands_for, function)
+        known = _taken_apart(node, lookup, dict(given), functions)
         known.find()
         counts: set[int | None] = set()
         for r in own_returns(known.node):
@@ -781,6 +782,8 @@ def returned_count(
             counts.add(found)
         return counts.pop() if len(counts) == 1 else None
 
+    return looked(function, "count", look, None, given, functions)
+
 
 def returned_shape(
     function: FunctionType,
@@ -790,11 +793,13 @@ def returned_shape(
     """The structure that a plain function returns for parameters of these shapes, of
     which some are `functions`, if it is one on every path.
     """
-    node = definition_of(function)
-    if node is None or not may_build(function):
-        return None
-    with looking_at(function, "structure") as first:
-        if not first:  # what calls itself is no structure
+
+    def look() -> Shape | None:
+        node = definition_of(function)
+        if node is None or not may_build(function):
             return None
-        look = partial(stands_for, function)
-        return without_structures(node, look, dict(given), functions).result
+        lookup = partial(stands_for, function)
+        return without_structures(node, lookup, dict(given), functions).result
+
+    # What calls itself is no structure.
+    return looked(function, "structure", look, None, given, functions)
