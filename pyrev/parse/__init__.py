@@ -64,8 +64,8 @@ from pyrev.parse.rewriting.lists.literals import without_lists
 from pyrev.parse.rewriting.made_texts import Lookup
 from pyrev.parse.rewriting.maybe_returned import with_found
 from pyrev.parse.rewriting.returned_objects import Tracked, tracked, with_objects
-from pyrev.parse.rewriting.structures.fields import Structured, without_structures
-from pyrev.parse.rewriting.structures.shapes import Shape
+from pyrev.parse.rewriting.structures.fields import without_structures
+from pyrev.parse.rewriting.structures.shapes import Shape, Structured
 from pyrev.parse.rewriting.structures.tuple_turns import HELP, loops_left
 from pyrev.parse.scopes import Capture, Runs
 from pyrev.parse.settling import WALKS, Effort, Given, Settled, Text, settle

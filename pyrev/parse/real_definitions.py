@@ -23,8 +23,7 @@ from pyrev.parse.rewriting.complex_numbers.kinds import may_be_complex
 from pyrev.parse.rewriting.complex_numbers.pairs import Separated, without_complex
 from pyrev.parse.rewriting.made_texts import Lookup
 from pyrev.parse.rewriting.starred import as_definition
-from pyrev.parse.rewriting.structures.fields import Structured
-from pyrev.parse.rewriting.structures.shapes import Shape
+from pyrev.parse.rewriting.structures.shapes import Shape, Structured
 from pyrev.parse.rewritten import Rewritten
 from pyrev.parse.source import Source
 

@@ -18,7 +18,7 @@ from __future__ import annotations
 import copy
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from types import FunctionType
 
@@ -79,6 +79,7 @@ from pyrev.parse.rewriting.structures.shapes import (
     Missing,
     Names,
     Shape,
+    Structured,
     can_be_made,
     class_called,
     field_of,
@@ -94,17 +95,6 @@ from pyrev.parse.source import default_values, plain
 
 #: The parameters that are plain functions in a call.
 Functions = tuple[tuple[str, FunctionType], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Structured:
-    """A definition without structures: `given` are the names of the fields of its
-    parameters, `result` what it returned before that was taken apart.
-    """
-
-    node: gast.AST
-    given: Mapping[str, Names]
-    result: Shape | None = None
 
 
 def without_structures(

@@ -83,6 +83,17 @@ TAKEN_APART = "pyrev_taken_apart"
 Names = dict[tuple[Key, ...], str]
 
 
+@dataclass(frozen=True, slots=True)
+class Structured:
+    """A definition without structures: `given` are the names of the fields of its
+    parameters, `result` what it returned before that was taken apart.
+    """
+
+    node: gast.AST
+    given: Mapping[str, Names]
+    result: Shape | None = None
+
+
 def field_names(node: gast.AST, given: Mapping[str, Shape]) -> dict[str, Names]:
     """The names of the parameters for the fields of those with these shapes."""
     taken = {*identifiers(node)}
