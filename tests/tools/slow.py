@@ -21,7 +21,7 @@ from tests import ROOT
 
 LIST = ROOT / "tests" / "slow.txt"
 #: Seconds, of all parts of a test.
-LONG = 0.25
+LONG = 0.2
 #: What is never left out, and what a run takes a share of besides, large enough for
 #: each kind of program to be seen.
 _ALWAYS = (
