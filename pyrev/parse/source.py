@@ -210,7 +210,7 @@ def _read(f: FunctionType, code: CodeType) -> Source:
             "define it in a file, a notebook cell or with a `linecache` entry",
         )
     try:
-        tree, _ = _parse(code.co_filename, lines, features_of(code))
+        tree = _tree(code.co_filename, lines)
     except (SyntaxError, ValueError):  # ValueError for a NUL, before CPython 3.12
         raise _changed(f, at) from None
     kind = (
@@ -280,8 +280,8 @@ def _compiled(
     notebook's cell are: before CPython 3.12 `np.sqrt(x)` is other code where the import
     of `np` is compiled with it.
     """
-    for compiled in (_parse, _statement_by_statement):
-        yield from compiled(file, lines, features)[1].get((name, line), ())
+    for compiled in (_whole, _statement_by_statement):
+        yield from compiled(file, lines, features).get((name, line), ())
 
 
 _Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
@@ -292,37 +292,34 @@ for _feature in __future__.all_feature_names:
     _FEATURES |= getattr(__future__, _feature).compiler_flag
 
 
-@lru_cache(maxsize=16)
-def _parse(
-    file: str, lines: tuple[str, ...], features: int
-) -> tuple[ast.Module, dict[tuple[str, int], list[CodeType]]]:
-    """A file's tree, and the code it compiles to by name and first line."""
-    tree = ast.parse("".join(lines), file)
-    return tree, _codes(tree, file, features)
+#: The code that a text compiles to, by name and first line.
+_Codes = dict[tuple[str, int], list[CodeType]]
 
 
 @lru_cache(maxsize=16)
-def _statement_by_statement(
-    file: str, lines: tuple[str, ...], features: int
-) -> tuple[ast.Module, dict[tuple[str, int], list[CodeType]]]:
-    """The same, each statement of the file compiled by itself."""
-    tree, _ = _parse(file, lines, features)
-    found: dict[tuple[str, int], list[CodeType]] = {}
-    for s in tree.body:
-        for place, codes in _codes(ast.Module([s], []), file, features).items():
-            found.setdefault(place, []).extend(codes)
-    return tree, found
+def _tree(file: str, lines: tuple[str, ...]) -> ast.Module:
+    return ast.parse("".join(lines), file)
 
 
-def _codes(
-    tree: ast.Module, file: str, features: int
-) -> dict[tuple[str, int], list[CodeType]]:
-    found: dict[tuple[str, int], list[CodeType]] = {}
-    stack = [compile(tree, file, "exec", flags=features, dont_inherit=True)]
-    while stack:
-        code = stack.pop()
-        found.setdefault((code.co_name, code.co_firstlineno), []).append(code)
-        stack.extend(c for c in code.co_consts if isinstance(c, CodeType))
+@lru_cache(maxsize=16)
+def _whole(file: str, lines: tuple[str, ...], features: int) -> _Codes:
+    return _codes([_tree(file, lines)], file, features)
+
+
+@lru_cache(maxsize=16)
+def _statement_by_statement(file: str, lines: tuple[str, ...], features: int) -> _Codes:
+    parts = [ast.Module([s], []) for s in _tree(file, lines).body]
+    return _codes(parts, file, features)
+
+
+def _codes(parts: Sequence[ast.Module], file: str, features: int) -> _Codes:
+    found: _Codes = {}
+    for part in parts:
+        stack = [compile(part, file, "exec", flags=features, dont_inherit=True)]
+        while stack:
+            code = stack.pop()
+            found.setdefault((code.co_name, code.co_firstlineno), []).append(code)
+            stack.extend(c for c in code.co_consts if isinstance(c, CodeType))
     return found
 
 

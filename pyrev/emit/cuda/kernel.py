@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import assert_never
 
 from pyrev.emit.c import C_TYPES, inside
-from pyrev.emit.cuda.local_sums import summed
-from pyrev.emit.cuda.named import Named
+from pyrev.emit.cuda.local_sums import start, summed
+from pyrev.emit.cuda.named import Named, ascii_name
 from pyrev.emit.cuda.scalars import counts, inline
 from pyrev.emit.faults import FAULTS
 from pyrev.ir.dtypes import concrete, expr_dtype, promote
@@ -115,15 +115,30 @@ class KernelText(Named):
         body = summed(block, self)
         scalars = [n for n in assigned_scalars(body) if n not in self.declared]
         self.inline = inline(body, frozenset(scalars))
-        for n in scalars:
-            if n not in self.inline:
-                out(f"{C_TYPES[concrete(self.types[n])]} {self.c(n)} = 0;")
-                self.declared.add(n)
+        self.declare(n for n in scalars if n not in self.inline)
         self.once = counts(body)
         self.block(body)
         for s in self.local.values():
             if not self.small(s) and s.array not in self.scratch:
                 out(f"free({self.c(s.array)});")
+
+    def declare(self, scalars: Iterable[str]) -> None:
+        """Declare those of the scalars that are not yet."""
+        for n in scalars:
+            if n not in self.declared:
+                self.out(f"{C_TYPES[concrete(self.types[n])]} {self.c(n)} = 0;")
+                self.declared.add(n)
+
+    def accumulator(self, target: Var | Load) -> Var:
+        """A new local for what is added to a place, which nothing was added to yet."""
+        place = target.name if isinstance(target, Var) else target.array
+        local = Var(fresh(ascii_name(f"sum_{place}"), self.names))
+        self.types[local.name] = self.types[place]
+        self.accumulators[target] = local
+        kind = concrete(self.types[place])
+        self.out(f"{C_TYPES[kind]} {local.name} = {start(kind)};")
+        self.declared.add(local.name)
+        return local
 
     def block(self, block: Block) -> None:
         for s in block:

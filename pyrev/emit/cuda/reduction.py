@@ -26,12 +26,7 @@ def reduction(kernel: KernelText, name: str) -> list[str]:
     out.depth = 1
     owner = over_owners(kernel, step.loops)
     for target in kernel.sums:
-        kind = kernel.types[base(target)]
-        local = Var(fresh(ascii_name(f"sum_{base(target)}"), kernel.names))
-        kernel.types[local.name] = kind
-        kernel.accumulators[target] = local
-        out(f"{C_TYPES[concrete(kind)]} {local.name} = {start(concrete(kind))};")
-        kernel.declared.add(local.name)
+        kernel.accumulator(target)
     inner = ", ".join(f.index for f in step.over)
     for t in step.sums:
         what = f"{step.loc.place}: the sum of {expr_text(t)} over {inner}"

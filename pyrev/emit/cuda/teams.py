@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from pyrev.emit.c import C_TYPES
 from pyrev.emit.cuda.kernel import KernelText
-from pyrev.emit.cuda.local_sums import retargeted, start, summed
-from pyrev.emit.cuda.named import Module, ascii_name
-from pyrev.emit.cuda.reduction import base
+from pyrev.emit.cuda.local_sums import retargeted, summed
+from pyrev.emit.cuda.named import Module
 from pyrev.emit.cuda.scalars import counts
 from pyrev.emit.cuda.threads import host_product, shared_out, strided_by, trips
 from pyrev.emit.helpers import THREADS
@@ -21,7 +20,6 @@ from pyrev.ir.nodes import (
     Stmt,
     Var,
     assigned_scalars,
-    fresh,
     walk,
     written,
 )
@@ -49,7 +47,7 @@ def team(kernel: KernelText, name: str) -> list[str] | None:
     rows = trips(kernel, step.loops)
     shared_out(kernel, step.loops, rows, "row", "blockIdx.x", "gridDim.x")
     kernel.inline, kernel.once = frozenset(), counts(step.block)
-    _declared(kernel, step.block)
+    kernel.declare(assigned_scalars(step.block))
     _Team(kernel).run(step.block)
     out.close()
     if kernel.check_status:
@@ -58,14 +56,6 @@ def team(kernel: KernelText, name: str) -> list[str] | None:
     kernel.define(name)
     many = host_product(kernel, step.loops)
     return [f"{module.called['team']}({name!r}, {many}, {kernel.arguments()})"]
-
-
-def _declared(kernel: KernelText, block: Block) -> None:
-    """Declare the scalars of a block."""
-    for n in assigned_scalars(block):
-        if n not in kernel.declared:
-            kernel.out(f"{C_TYPES[concrete(kernel.types[n])]} {kernel.c(n)} = 0;")
-            kernel.declared.add(n)
 
 
 class _Team:
@@ -113,20 +103,13 @@ class _Team:
         """A loop whose iterations the threads share out, and what it sums up."""
         kernel, out = self.kernel, self.kernel.out
         added, most = sums(f), extremes(f.body)
-        locals_: dict[Var | Load, Var] = {}
+        locals_ = {target: kernel.accumulator(target) for target in added}
         for target in added:
-            kind = kernel.types[base(target)]
-            local = Var(fresh(ascii_name(f"sum_{base(target)}"), kernel.names))
-            kernel.types[local.name] = kind
-            kernel.accumulators[target] = locals_[target] = local
-            kernel.declared.add(local.name)
-            kind = concrete(kind)
-            out(f"{C_TYPES[kind]} {local.name} = {start(kind)};")
             what = f"{f.loc.place}: the sum of {expr_text(target)} over {f.index}"
             kernel.module.reassociated[what] = None
         strided_by(kernel, f, "threadIdx.x", str(THREADS))
         body = summed(retargeted(f.body, locals_, kernel), kernel)
-        _declared(kernel, body)
+        kernel.declare(assigned_scalars(body))
         kernel.block(body)
         out.close()
         for target, local in locals_.items():
