@@ -33,8 +33,10 @@ _MUCH_WORK_BESIDE_OTHERS = 1_000_000_000
 _SECONDS = 2e-9
 #: What the first tries may lose.
 _AFFORDABLE = 0.05
-#: Seconds of calls from one look at the other cores to the next.
+#: Seconds of calls from one look at the other cores to the next, at least, and how many
+#: times what the look took: where the system's files are slow, it takes 0.2 ms.
 _LOOK = 1e-3
+_SELDOM = 50
 #: A function that Numba has compiled.
 Compiled = Callable[..., Any]
 
@@ -55,6 +57,7 @@ class Pace:
         "_beside",
         "_unseen",
         "_first",
+        "_look",
         "_serial",
         "_since",
         "_spent",
@@ -67,6 +70,7 @@ class Pace:
         self._alone = work is not None and work < much
         #: Did others keep the cores, and how long ago was that, in seconds of calls?
         self._beside, self._unseen = False, _LOOK
+        self._look = _LOOK
         self._work = work
         self._since = self._spent = 0.0
         self._first: float | None = None
@@ -106,8 +110,10 @@ class Pace:
         if all(self._took.values()):
             self._alone = min(self._took[True]) <= min(self._took[False])
         self._unseen += took
-        if self._alone and alone and self._unseen >= _LOOK and self._due(threads):
+        if self._alone and alone and self._unseen >= self._look and self._due(threads):
+            begin = time.perf_counter()
             self._beside, self._unseen = _are_busy(), 0.0
+            self._look = max(_LOOK, _SELDOM * (time.perf_counter() - begin))
 
     @runs_users
     def run(

@@ -103,6 +103,24 @@ def test_the_other_cores_are_not_looked_at_all_the_time(
     assert 5 <= len(looks) <= 12
 
 
+def test_a_slow_look_at_the_other_cores_comes_seldom(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A call of 2 ms that looks for 0.2 ms each time takes a tenth longer."""
+    clock = [0.0]
+
+    def look() -> bool:
+        clock[0] += 0.2e-3
+        return True
+
+    monkeypatch.setattr(pace, "_are_busy", look)
+    monkeypatch.setattr(pace.time, "perf_counter", lambda: clock[0])
+    found = Pace(1e5)
+    begin = clock[0]
+    assert all(calls(found, 2e-3, 2e-3, 1000))
+    assert 10 * 0.2e-3 <= clock[0] - begin <= 0.025 * 1000 * 2e-3
+
+
 def heat(u, steps):
     for _ in range(steps):
         v = u.copy()
