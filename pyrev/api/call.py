@@ -333,12 +333,13 @@ class Call:
         """
         asked = self._asked(wrt)
         fixed: frozenset[str] = frozenset()
-        if asked is None and self.f.fixed and not self.reading.forms.shapes:
+        if asked is None and self.f.fixed:
             fixed = frozenset(self.f.fixed)
 
         def find() -> tuple[str, ...]:
             every = self.function.wrt(self.kinds, asked, local)
-            return tuple(n for n in every if n not in fixed) or every
+            of = {own: str(path[0]) for own, path in self.reading.leaves}
+            return tuple(n for n in every if of.get(n, n) not in fixed) or every
 
         short = asked if isinstance(asked, (str, int)) else repr(asked)
         return self.plan.once(("wrt", short, local, fixed), find)

@@ -4,10 +4,11 @@ derived.
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
-from types import FunctionType, MappingProxyType
+from types import FunctionType, MappingProxyType, MethodType
 from typing import (
     TYPE_CHECKING,
     Any,
@@ -243,6 +244,10 @@ class Differentiable(Callee):
             return str(name)
         return packed(self, _known)
 
+    def __get__(self, of: object, cls: type | None = None) -> Differentiable:
+        """As a method of a class: the function with its object."""
+        return self if of is None else self.bind(of)
+
     def __dir__(self) -> list[str]:
         """What users call; the rest is pyrev's own."""
         return [n for n in super().__dir__() if n.startswith("__") or n in PUBLIC]
@@ -285,6 +290,10 @@ class Bound(Differentiable):
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         args_, kw = self.completed(args, kwargs)
         return self.whole(*args_, **kw)
+
+    def __get__(self, of: object, cls: type | None = None) -> Differentiable:
+        """In a class it stays what it is, as a `functools.partial` does."""
+        return self
 
     @property
     def adjoint(self) -> Derivative:
@@ -440,7 +449,24 @@ def differentiable_with(f: Callable[..., Any], options: Options) -> Differentiab
     """`f` as it is if already differentiable with these options, else wrapped."""
     if isinstance(f, Differentiable) and options in (f._options, Options()):
         return f
+    whole = _behind(f)
+    if whole is not None:
+        function, args, kw = whole
+        return differentiable_with(function, options).bind(*args, **kw)
     return Differentiable(_function(f), options)
+
+
+def _behind(
+    f: Callable[..., Any],
+) -> tuple[Callable[..., Any], Sequence[Any], Mapping[str, Any]] | None:
+    """The function that is called where `f` is, and the arguments that it has already:
+    of a method the object, and those of a `functools.partial`; None for others.
+    """
+    if isinstance(f, functools.partial):
+        return f.func, f.args, f.keywords
+    if isinstance(f, MethodType) and not isinstance(f.__self__, type):
+        return f.__func__, (f.__self__,), {}
+    return None
 
 
 @guarded
@@ -468,6 +494,10 @@ def as_differentiable(f: Callable[..., Any]) -> Differentiable:
     """Plain functions are decorated on the fly, once."""
     if isinstance(f, Differentiable):
         return f
+    whole = _behind(f)
+    if whole is not None:
+        called, args, kw = whole
+        return as_differentiable(called).bind(*args, **kw)
     given = _function(f)
     function = plain(given)
     if function is None:

@@ -6,10 +6,8 @@ the function runs; behind it the number in the array is the object's attribute.
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from types import MemberDescriptorType, SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -18,17 +16,9 @@ from pyrev.driver.arguments import Kind
 from pyrev.ir.diagnostics import ArgumentError
 from pyrev.ir.dtypes import concrete, expr_dtype, infer, is_float
 from pyrev.ir.nodes import Add, Assign, Program, walk
+from pyrev.parse.rewriting.structures.objects import CELLS
 from pyrev.parse.rewriting.structures.shapes import Key, Shape
 
-#: What a cell may hold: what arithmetic makes of it is the same in an array.
-_DTYPES: dict[type, str] = {
-    bool: "bool",
-    int: "int64",
-    float: "float64",
-    np.bool_: "bool",
-    np.int64: "int64",
-    np.float64: "float64",
-}
 #: The dtypes beside which a number and an element of an array mean the same.
 _ALIKE = frozenset(["bool", "int64", "float64", "weak int", "weak float"])
 
@@ -44,7 +34,7 @@ class Cell:
     array: np.ndarray[Any, Any] = field(init=False)
 
     def __post_init__(self) -> None:
-        array = np.array([self.before], _DTYPES[type(self.before)])
+        array = np.array([self.before], CELLS[type(self.before)])
         object.__setattr__(self, "array", array)
 
     def set_back(self, plain: bool) -> None:
@@ -66,27 +56,6 @@ def has_cells(shape: Shape | None) -> bool:
     if shape is None:
         return False
     return bool(shape.cells) or any(has_cells(inner) for _, inner in shape.fields)
-
-
-def is_cell(owner: object, kind: str, key: Key, value: object) -> bool:
-    """May a function write to this number in a structure of the caller's, so that
-    nothing but the number changes?
-    """
-    if type(value) not in _DTYPES:
-        return False
-    if kind == "dict":
-        return type(owner) is dict
-    if kind != "object":
-        return False
-    cls = type(owner)
-    if isinstance(owner, SimpleNamespace):
-        return cls is SimpleNamespace
-    if cls.__setattr__ is not object.__setattr__:  # it is frozen, or does more
-        return False
-    if getattr(cls, "_numba_type_", None) is not None:
-        return True
-    own = inspect.getattr_static(cls, str(key), None)
-    return isinstance(own, MemberDescriptorType) or not hasattr(type(own), "__set__")
 
 
 def check_cells(

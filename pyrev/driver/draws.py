@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 
-from pyrev.driver.forms import at_path
 from pyrev.driver.plan import Plan, Plans
 from pyrev.driver.request import Request
 from pyrev.driver.slices import Slice
@@ -46,6 +45,7 @@ from pyrev.ir.nodes import (
 )
 from pyrev.ir.trip_counts import trip_count
 from pyrev.parse import Parsed
+from pyrev.parse.rewriting.structures.objects import at_path
 from pyrev.parse.streams import GLOBAL, Drawing, Site
 from pyrev.runtime.device import copied, is_array
 

@@ -17,23 +17,21 @@ from typing import Any
 
 import numpy as np
 
-from pyrev.driver.cells import Cell, has_cells, is_cell
+from pyrev.driver.cells import Cell, has_cells
 from pyrev.driver.complex_parts import apart, joined
 from pyrev.ir.diagnostics import ArgumentError
 from pyrev.parse.forms import PLAIN, Forms, Path
 from pyrev.parse.rewriting.complex_numbers.arguments import COMPLEX, pairs_in
 from pyrev.parse.rewriting.known_kinds import tested
+from pyrev.parse.rewriting.structures.objects import (
+    USUAL,
+    at_path,
+    fields_of,
+    shape_of,
+)
 from pyrev.parse.rewriting.structures.shapes import Key, Shape, only_keeps
 from pyrev.parse.streams import LEGACY, STREAM
 from pyrev.runtime.device import is_array, is_device
-
-#: What needs no look: numbers and arrays.
-_USUAL = frozenset(
-    [np.ndarray, float, int, bool, np.float64, np.float32, np.int64, np.int32, np.bool_]
-)
-
-#: The types of complex numbers.
-_COMPLEX = (complex, np.complex64, np.complex128)
 
 #: How a text reads each parameter: the fields it names, None where it needs all.
 Used = Mapping[str, Sequence[tuple[str, ...]] | None]
@@ -50,7 +48,7 @@ def all_usual(values: Mapping[str, Any]) -> bool:
     """Are all of these plainly numbers and arrays?"""
     for value in values.values():  # of every call: a loop is faster than `all`
         kind = type(value)
-        if kind not in _USUAL or (kind is np.ndarray and value.dtype.kind in "Vc"):
+        if kind not in USUAL or (kind is np.ndarray and value.dtype.kind in "Vc"):
             return False
     return True
 
@@ -67,7 +65,7 @@ def forms_of(
     shapes: list[tuple[str, Shape]] = []
     for name, value in values.items():
         paths = used.get(name)
-        shape = _shape(value, paths, stored.get(name, ()))
+        shape = shape_of(value, paths, stored.get(name, ()))
         if shape is not None:
             shapes.append((name, shape))
         leaves = [()] if shape is None else [*shape.leaves()]
@@ -126,101 +124,6 @@ def _is_function(value: object) -> bool:
     return callable(value) and isinstance(value, Hashable) and not is_device(value)
 
 
-def _shape(
-    value: object,
-    paths: Sequence[tuple[str, ...]] | None,
-    stored: Collection[str] = (),
-) -> Shape | None:
-    """The shape of a structure, of which a text reads these fields, and may assign to
-    those that are `stored`; None for others.
-    """
-    kind, fields = _fields(value)
-    if not kind:
-        return None
-    if kind == COMPLEX.kind:
-        return COMPLEX
-    if paths is not None and kind != "tuple":
-        inner: dict[str, list[tuple[str, ...]] | None] = {}
-        for first, *rest in paths:
-            own = inner.setdefault(first[1:], [])
-            if own is not None and rest:
-                own.append(tuple(rest))
-            if first[1:] not in map(str, fields):
-                raise ArgumentError(f"this {kind} has no {first[1:]!r}, which is read")
-        # A field that the text reads by itself may be a structure as a whole.
-        fields = {k: v for k, v in fields.items() if k in inner}
-    else:
-        inner = {}
-    named = kind in ("named tuple", "object") or isinstance(value, list)
-    cls = type(value) if named else None
-    made = tuple(
-        (k, _shape(v, inner.get(str(k)) or None, stored)) for k, v in fields.items()
-    )
-    cells = frozenset(
-        k for k in fields if k in stored and is_cell(value, kind, k, fields[k])
-    )
-    return Shape(kind, made, cls, cells) if made or kind == "tuple" else None
-
-
-def _fields(value: Any) -> tuple[str, Mapping[Key, Any]]:
-    """What kind of structure a value is, and its fields; "" if it is none."""
-    kind: type = type(value)
-    dtype = getattr(value, "dtype", None)
-    if kind in _COMPLEX or (kind is np.ndarray and dtype in _COMPLEX and value.ndim):
-        return COMPLEX.kind, {"real": value.real, "imag": value.imag}
-    if kind in _USUAL and getattr(dtype, "kind", "") != "V":
-        return "", {}
-    if isinstance(value, Mapping):
-        keys = all(isinstance(k, (str, int)) for k in value)
-        return ("dict", value) if keys else ("", {})
-    if isinstance(value, tuple):
-        names = getattr(value, "_fields", None)
-        if names is not None:
-            return "named tuple", dict(zip(names, value, strict=True))
-        return "tuple", dict(enumerate(value))
-    if isinstance(value, list):  # a list of numbers is to be an array
-        inside = any(isinstance(v, np.ndarray) or _fields(v)[0] for v in value)
-        return ("tuple", dict(enumerate(value))) if inside else ("", {})
-    if isinstance(value, (np.ndarray, np.void)):
-        names = value.dtype.names or ()
-        word = "record" if isinstance(value, np.void) else "records"
-        return (word, {n: value[n] for n in names}) if names else ("", {})
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return "object", {
-            f.name: getattr(value, f.name) for f in dataclasses.fields(value)
-        }
-    if isinstance(value, (str, np.generic, type, list, set)) or value is None:
-        return "", {}
-    if callable(value) or is_device(value):
-        return "", {}
-    own = getattr(value, "__dict__", None)
-    if isinstance(own, dict) and own:
-        simple = all(map(_may_be_field, own.values()))
-        return ("object", own) if simple else ("", {})
-    typed = getattr(kind, "_numba_type_", None)  # an object of a compiled class
-    names = getattr(typed, "struct", None)
-    if isinstance(names, Mapping):
-        return "object", {n: getattr(value, n) for n in names}
-    return "", {}
-
-
-def _may_be_field(value: object) -> bool:
-    """May this be in an object that holds numbers and arrays, and nothing else?"""
-    usual = isinstance(value, (np.ndarray, str, tuple, dict)) or value is None
-    return usual or type(value) in _USUAL or is_device(value) or callable(value)
-
-
-def at_path(value: Any, path: Sequence[Key]) -> Any:
-    """What is in a structure at the end of a path."""
-    for key in path:
-        kind, fields = _fields(value)
-        try:
-            value = fields[key]
-        except KeyError:
-            raise ArgumentError(f"there is no {key!r} in this {kind}") from None
-    return value
-
-
 # ------------------------------------------------------------------ results
 
 
@@ -246,14 +149,15 @@ def built(
     return make(shape)
 
 
-def _arrays_in(values: Collection[Any]) -> Iterator[Any]:
+def _arrays_in(values: Collection[Any], around: tuple[Any, ...] = ()) -> Iterator[Any]:
     """The arrays in arguments, those in structures too."""
     for value in values:
         if type(value) is np.ndarray:
             yield value
-        else:
-            kind, fields = _fields(value)
-            yield from _arrays_in([*fields.values()] if kind else [])
+        elif not any(v is value for v in around):
+            kind, fields = fields_of(value)
+            inner = [*fields.values()] if kind else []
+            yield from _arrays_in(inner, (*around, value))
 
 
 def _made(shape: Shape, found: Mapping[Key, Any]) -> Any:
@@ -312,7 +216,7 @@ def in_order(shape: Shape | None, value: Any) -> Any:
             return
         if shape.kind == "list of values" and isinstance(value, (list, np.ndarray)):
             value = tuple(value)
-        _, fields = _fields(value)
+        _, fields = fields_of(value)
         keys = [k for k, _ in shape.fields]
         more = [k for k in fields if k not in keys]
         fewer = len(fields) < len(keys) and not isinstance(value, Mapping)
@@ -428,13 +332,23 @@ def _pairs(name: str, shape: Shape) -> Iterator[Path]:
         yield (name, *path)
 
 
-def _gradient(value: Any, path: Path, by_path: Mapping[Path, Any]) -> Any:
-    """The gradient of what is at `path` in an argument."""
+def _gradient(
+    value: Any, path: Path, by_path: Mapping[Path, Any], around: tuple[Any, ...] = ()
+) -> Any:
+    """The gradient of what is at `path` in an argument, within those `around` it."""
     if path in by_path:
         return by_path[path]
-    kind, fields = _fields(value)
+    kind, fields = fields_of(value)
     if kind:
-        inner = {k: _gradient(v, (*path, k), by_path) for k, v in fields.items()}
+        if any(v is value for v in around):
+            return None  # an object that holds itself
+        around = (*around, value)
+        inner = {
+            k: _gradient(v, (*path, k), by_path, around) for k, v in fields.items()
+        }
+        own = {p[len(path)] for p in by_path if p[: len(path)] == path}
+        # What the class has, and not the object.
+        inner |= {k: by_path.get((*path, k)) for k in own if k not in fields}
         if isinstance(value, list):
             return [*inner.values()]
         return _made(Shape(kind, (), type(value)), inner)
@@ -455,7 +369,7 @@ def _inside(value: Any, path: Path, names: Mapping[Path, str]) -> dict[str, Any]
     if all(p in names for p in parts):
         found = zip(parts, apart(value), strict=True)
         return {names[p]: v for p, v in found if v is not None}
-    kind, fields = _fields(value)
+    kind, fields = fields_of(value)
     if not kind or not any(p[: len(path)] == path for p in names):
         raise ArgumentError(
             f"`{'.'.join(map(str, path))}` is no field with a tangent, a cotangent or a"

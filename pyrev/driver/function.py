@@ -122,7 +122,7 @@ class Function:
         for name, read, rank, kind in self._captured:
             try:
                 value: Any = read()
-            except (NameError, AttributeError):
+            except (NameError, AttributeError):  # it is gone
                 return None
             own = KINDS.get(type(value))
             if own is None and is_value(value):

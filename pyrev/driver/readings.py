@@ -15,7 +15,7 @@ from types import FunctionType
 from typing import Any, TypeVar
 
 from pyrev.driver.arguments import positional, types_of
-from pyrev.driver.forms import Asked, Stored, forms_of
+from pyrev.driver.forms import Asked, Stored, Used, forms_of
 from pyrev.driver.plan import Plans
 from pyrev.driver.reasons import FIRST
 from pyrev.driver.storage_options import Keeping
@@ -105,6 +105,8 @@ class Readings:
         self.function: FunctionType
         #: The fields of its parameters that it may assign to.
         self.stored: Stored = {}
+        #: The fields of its parameters that it reads, where it waits for a call.
+        self.used: Used = {}
         #: What tests in its text ask of its parameters.
         self.asked: Asked = {}
         own, text = plain(function), None
@@ -121,6 +123,7 @@ class Readings:
             if own is None or text is None or not text.waits(why):
                 raise
             self.function, self._why, self.stored = own, why, text.stored
+            self.used = text.used
             return
         self.function, self.forms = first.function, first.forms
         self.stored = first.stored
@@ -199,7 +202,7 @@ class Readings:
         """The reading for a call of a function that waits for one, the forms of its
         arguments, and the captured values.
         """
-        forms = forms_of(values, {}, self.stored, self.asked)
+        forms = forms_of(values, self.used, self.stored, self.asked)
         types = types_of(values) if not forms.shapes else None
         reading, captured = self.now(forms, types)
         return reading, forms, captured

@@ -64,7 +64,7 @@ from pyrev.parse.rewriting.lists.literals import without_lists
 from pyrev.parse.rewriting.made_texts import Lookup
 from pyrev.parse.rewriting.maybe_returned import with_found
 from pyrev.parse.rewriting.returned_objects import Tracked, tracked, with_objects
-from pyrev.parse.rewriting.structures.fields import without_structures
+from pyrev.parse.rewriting.structures.fields import with_functions, without_structures
 from pyrev.parse.rewriting.structures.shapes import Shape, Structured
 from pyrev.parse.rewriting.structures.tuple_turns import HELP, loops_left
 from pyrev.parse.scopes import Capture, Runs
@@ -393,7 +393,7 @@ def _read(asked: _Asked, seen: dict[str, int]) -> Parsed:
     if function is None:
         raise UnsupportedError([Finding(*_no_function(f))])
     source = read(function, texts)
-    _refuse_others(function, source)
+    _refuse_rule(function, source)
     whole, outside = source.node, functools.partial(lookup, function)
     structured, source, functions = _spelt(asked, source, function, grounds)
     real, twins = real_definition(
@@ -563,8 +563,9 @@ def _formed(
     and the functions among the arguments by
     name.
     """
-    node = evaluated_once(with_kinds(node, dict(forms.kinds), look), look)
-    node = with_found(node, look)
+    node = with_kinds(node, dict(forms.kinds), look)
+    node = with_functions(node, look, dict(forms.shapes), _functions(forms))
+    node = with_found(evaluated_once(node, look), look)
     # What says which axis is meant is said by the text then, and no parameter.
     names = [n for n in nodes_of(node) if isinstance(n, gast.Name)]
     met = {n.id for n in names if isinstance(n.ctx, gast.Load)}
@@ -573,14 +574,18 @@ def _formed(
     node = without_lists(whole, look, ragged=by_field)
     shapes = {n: without_pairs(shape) for n, shape in forms.shapes}
     given = {n: shape for n, shape in shapes.items() if shape is not None}
-    passed = {p[0]: plain(value) for p, value in forms.functions if len(p) == 1}
-    known = tuple((str(n), f) for n, f in passed.items() if f is not None)
-    structured = without_structures(node, look, given, known)
+    structured = without_structures(node, look, given, _functions(forms))
     named = functools.partial(name_of_value, structured)
     values = {named(path): value for path, value in forms.values}
     functions = {named(path): value for path, value in forms.functions}
     own = with_values(structured.node, values, {*functions, *gone})
     return structured, own, functions
+
+
+def _functions(forms: Forms) -> tuple[tuple[str, FunctionType], ...]:
+    """The parameters that are plain functions."""
+    passed = {p[0]: plain(value) for p, value in forms.functions if len(p) == 1}
+    return tuple((str(n), f) for n, f in passed.items() if f is not None)
 
 
 def _given(
@@ -628,13 +633,7 @@ def _what_it_is(f: object) -> tuple[str, str]:
         case type():
             return f"`{name}` is a class", "give a function of numbers and arrays"
         case MethodType():
-            return f"`{name}` is a method, which belongs to an object", _NO_METHOD
-        case functools.partial():
-            return (
-                "this is a `functools.partial`",
-                "give a function that passes the fixed arguments on, or pass them at"
-                " the call",
-            )
+            return f"`{name}` is a method of a class", _NO_METHOD
         case BuiltinFunctionType() | np.ufunc():
             return f"`{name}` has no text in Python", calls
         case FunctionType():
@@ -651,22 +650,6 @@ _NO_METHOD = (
     "write a function of the numbers and arrays that it needs, and call that from the"
     " method"
 )
-
-
-def _refuse_others(function: FunctionType, source: Source) -> None:
-    """`UnsupportedError` for a method, which takes `self`, and for a function that has
-    a derivative of its own.
-    """
-    _refuse_rule(function, source)
-    around = function.__qualname__.rpartition(".")[0]
-    first = next(iter(parameters(source.node)), None)
-    if not around or around.endswith("<locals>") or first is None:
-        return
-    if first.id in ("self", "cls"):
-        because = f"`{function.__name__}` is a method: `{first.id}` is an object"
-        raise UnsupportedError(
-            [Finding("P104", source.loc(first), because, _NO_METHOD)]
-        )
 
 
 def _refuse_rule(function: FunctionType, source: Source) -> None:

@@ -52,7 +52,9 @@ from pyrev.parse.rewriting.lists.uses import DEFINITION
 from pyrev.parse.rewriting.maybe_returned import finding, with_found
 from pyrev.parse.rewriting.starred import as_definition, given_to
 from pyrev.parse.rewriting.structures.calls import spread_structures
-from pyrev.parse.rewriting.structures.fields import without_structures
+from pyrev.parse.rewriting.structures.fields import with_functions, without_structures
+from pyrev.parse.rewriting.structures.methods import may_have_methods
+from pyrev.parse.rewriting.structures.nested_calls import may_nest
 from pyrev.parse.rewriting.structures.nodes import own_returns
 from pyrev.parse.rewriting.structures.shapes import TAKEN_APART
 from pyrev.parse.rewriting.structures.tuple_turns import HELP, loops_left
@@ -214,6 +216,7 @@ def _inlined(
     w: Walk, helper: Helper, node: gast.Call, scope: Scope, dropped: bool
 ) -> Value:
     at = scope.source.loc(node)
+    helper = _with_methods(w, helper, node, scope)
     cycle = cycle_of(w, helper, scope)
     most = _DEPTH if cycle is None else cycle.levels(True)
     if scope.stack.count(helper.key) >= most:
@@ -297,6 +300,27 @@ def _with_found(w: Walk, helper: Helper, node: gast.Call, scope: Scope) -> Helpe
         made = definition
     asking = once(made, "with found", look, partial(with_found, made))
     return helper if asking is definition else helper.made(asking)
+
+
+def _with_methods(w: Walk, helper: Helper, node: gast.Call, scope: Scope) -> Helper:
+    """The helper with functions for the methods of what it is given."""
+    definition = helper.source.node
+    if rule_of(helper.python) is not None:
+        return helper
+    if not (may_have_methods(definition) or may_nest(definition)):
+        return helper
+    defaults = {} if helper.python is None else default_values(helper.python)
+    spread_ = spread_structures(definition, node, outside_of(w, scope), defaults)
+    if spread_ is None:
+        return helper
+    shapes = spread_[0]
+    made = w.env.rewritten.once(
+        definition,
+        ("with methods", tuple(shapes.items())),
+        around(w, helper, scope),
+        lambda look: with_functions(definition, look, shapes),
+    )
+    return helper if made is definition else helper.made(made)
 
 
 def _by_field(w: Walk, helper: Helper, node: gast.Call, scope: Scope) -> Helper:

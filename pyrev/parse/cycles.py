@@ -36,7 +36,8 @@ def cycle_of(w: Walk, helper: Helper, scope: Scope) -> Cycle | None:
     """
     if rule_of(helper.python) is not None:
         return None
-    if helper.python is None:  # what it calls may be an argument of what is around
+    if helper.python is None or helper.original is not None:
+        # What it calls may be an argument of what is around, or a method of one.
         return _found(w, helper, scope)
     if helper.key not in w.env.cycles:
         w.env.cycles[helper.key] = _found(w, helper, scope)

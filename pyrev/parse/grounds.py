@@ -11,6 +11,8 @@ are left out, for they are read at every call.
 from __future__ import annotations
 
 import builtins
+import inspect
+import weakref
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from types import CellType, CodeType, FunctionType
@@ -30,12 +32,104 @@ Ask = Callable[[str, object], object]
 
 
 def lookup(f: FunctionType, name: str) -> object:
-    """What a free name of `f` stands for now: closure, then module, then builtins."""
+    """What a free name of `f` stands for now: closure, then module, then builtins; or
+    what a class has under it, if it is such a name (`name_in_class`).
+    """
+    if name in _IN_CLASSES:
+        return _in_class_named(name)
+    if name in _BEHIND:
+        found, steps = lookup(f, _BEHIND[name][0]), _BEHIND[name][1]
+        for is_item, key in steps:
+            found = _item(found, key) if is_item else getattr(found, str(key), MISSING)
+        return found
     if name in f.__code__.co_freevars:
         return _content(cell_of(f, name))
     if name in f.__globals__:
         return f.__globals__[name]
     return getattr(builtins, name, MISSING)
+
+
+#: Classes and their attributes, by the names that these have in texts that are made.
+_IN_CLASSES: dict[str, tuple[weakref.ref[type], str]] = {}
+
+
+def name_in_class(cls: type, attr: str) -> str:
+    """The name that stands for an attribute of a class in texts that are made: no name
+    of a user's, which has no dot.
+    """
+    count = 1
+    while True:
+        own = cls.__name__ if count == 1 else f"{cls.__name__}_{count}"
+        name = f"{own}.{attr}"
+        known = _IN_CLASSES.get(name)
+        of = None if known is None else known[0]()
+        if of is cls:
+            return name
+        if of is None:  # nobody has it, or its class is gone
+            _IN_CLASSES[name] = weakref.ref(cls), attr
+            return name
+        count += 1
+
+
+#: Names from outside and what leads to fields of what they stand for, by the names that
+#: these have in texts that are made.
+_BEHIND: dict[str, tuple[str, tuple[tuple[bool, str | int], ...]]] = {}
+
+
+def name_behind(name: str, steps: tuple[tuple[bool, str | int], ...]) -> str:
+    """The name that stands for a field of a structure from outside in texts that are
+    made: no name of a user's. Of the steps to it those by subscript are marked.
+    """
+    keys = (f"[{key!r}]" if is_item else f".{key}" for is_item, key in steps)
+    made = name + "".join(keys)
+    _BEHIND[made] = name, steps
+    return made
+
+
+def base_name(name: str) -> str:
+    """The name from outside, of what such a name stands for a field of, or itself."""
+    return _BEHIND[name][0] if name in _BEHIND else name
+
+
+def _item(of: object, key: object) -> object:
+    try:
+        found: object = of[key]  # type: ignore[index]
+    except (LookupError, TypeError):
+        return MISSING
+    return found
+
+
+def _in_class_named(name: str) -> object:
+    cls, attr = _IN_CLASSES[name]
+    of = cls()
+    return MISSING if of is None else in_class(of, attr)[1]
+
+
+def in_class(cls: type, attr: str) -> tuple[str, object]:
+    """How objects of a class have an attribute that is not their own ("method",
+    "static", "property", or "" for a value), and the function or the value behind it.
+
+    Of a class that Numba compiled, what was compiled.
+    """
+    compiled = getattr(getattr(cls, "_numba_type_", None), "class_type", None)
+    if compiled is not None:
+        if attr in compiled.jit_methods:
+            return "method", compiled.jit_methods[attr]
+        if attr in compiled.jit_props:
+            return "property", compiled.jit_props[attr].get("get", MISSING)
+        if attr in getattr(compiled, "jit_static_methods", ()):
+            return "static", compiled.jit_static_methods[attr]
+        return "", MISSING
+    found = inspect.getattr_static(cls, attr, MISSING)
+    if isinstance(found, staticmethod):
+        return "static", found.__func__
+    if isinstance(found, property):
+        return "property", found.fget
+    if isinstance(found, FunctionType) or hasattr(found, "py_func"):
+        return "method", found
+    if getattr(found, "python", None) is not None:  # a differentiable function
+        return "method", found
+    return "", found
 
 
 def cell_of(f: FunctionType, name: str) -> CellType:
@@ -71,7 +165,14 @@ class Grounds:
 
     def lookup(self, f: FunctionType, name: str) -> object:
         """`lookup`, noted."""
+        if name in _BEHIND:
+            return self._behind(f, name)
         found = lookup(f, name)
+        if name in _IN_CLASSES:
+            self._note(_IN_CLASSES, _asking_class, name, found)
+            if isinstance(found, FunctionType):
+                self.function(found)
+            return found
         if is_value(found):
             return found
         if name in f.__code__.co_freevars:
@@ -82,6 +183,21 @@ class Grounds:
         else:
             self._name(f.__globals__, name, MISSING)
             self._name(vars(builtins), name, found)
+        if isinstance(found, FunctionType):
+            self.function(found)
+        return found
+
+    def _behind(self, f: FunctionType, name: str) -> object:
+        """A field of a structure from outside, and what leads to it, noted."""
+        base, steps = _BEHIND[name]
+        found = self.lookup(f, base)
+        for is_item, key in steps:
+            if is_item:
+                of, found = found, _item(found, key)
+                if not is_value(found):
+                    self._note(of, _asking_item(of, key), f"[{key!r}]", found)
+            else:
+                found = self.attribute(found, str(key))
         if isinstance(found, FunctionType):
             self.function(found)
         return found
@@ -159,6 +275,14 @@ def _content(cell: CellType) -> object:
         return cell.cell_contents
     except ValueError:
         return MISSING
+
+
+def _asking_item(of: object, key: object) -> Ask:
+    return lambda name, default: _item(of, key)
+
+
+def _asking_class(name: str, default: object) -> object:
+    return _in_class_named(name) if name in _IN_CLASSES else default
 
 
 def _asking(of: object) -> Ask:

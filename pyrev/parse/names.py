@@ -6,6 +6,7 @@ A global or closure value becomes a hidden parameter (`Capture`), read at every 
 from __future__ import annotations
 
 import math
+import re
 from enum import Enum, IntEnum
 from types import FunctionType, ModuleType
 
@@ -13,7 +14,14 @@ import gast
 import numpy as np
 
 from pyrev.ir.nodes import NOWHERE, Loc, Var
-from pyrev.parse.grounds import MISSING, Missing, cell_of, is_value, lookup
+from pyrev.parse.grounds import (
+    MISSING,
+    Missing,
+    base_name,
+    cell_of,
+    is_value,
+    lookup,
+)
 from pyrev.parse.rewriting.made_texts import ROOTS
 from pyrev.parse.rooms import ask_room, check_filled, refuse_rebinding
 from pyrev.parse.scopes import (
@@ -210,10 +218,17 @@ def referred(w: Walk, node: gast.AST, scope: Scope) -> Var | Array | None:
         w.refuse("P106", at, because, helps)
         return whole_array(w.emit.fresh("outside"), found.ndim, at)
     if isinstance(found, np.ndarray) and found.ndim > 0:
-        path = tuple(gast.unparse(node).strip().split("."))
-        name = capture(w, holder_of(scope), path, found)
+        name = capture(w, holder_of(scope), path_of(node), found)
         return stored_as(w, name, at)
     return None
+
+
+def path_of(node: gast.AST) -> tuple[str, ...]:
+    """The name from outside that a text has, and the attributes behind it."""
+    match node:
+        case gast.Attribute(value=base, attr=attr):
+            return (*path_of(base), str(attr))
+    return (str(node.id),)
 
 
 def holder_of(scope: Scope) -> FunctionType:
@@ -227,7 +242,8 @@ def capture(w: Walk, holder: FunctionType, path: tuple[str, ...], value: object)
     """The hidden parameter for a global or closure value."""
     key = _key(holder, path)
     if key not in w.found.captures:
-        w.found.captures[key] = Capture(own_name(w, path[-1]), holder, path)
+        own = "_".join(re.findall(r"\w+", path[-1]))  # of a field, too
+        w.found.captures[key] = Capture(own_name(w, own), holder, path)
         if isinstance(value, np.ndarray):
             name = w.found.captures[key].name
             w.found.facts.append(RankFact(name, value.ndim, NOWHERE, least=True))
@@ -253,8 +269,9 @@ def own_name(w: Walk, name: str) -> str:
 
 def _key(holder: FunctionType, path: tuple[str, ...]) -> tuple[object, ...]:
     """What tells one captured value from another."""
-    if path[0] in holder.__code__.co_freevars:
-        return (id(cell_of(holder, path[0])), *path[1:])
+    base = base_name(path[0])
+    if base in holder.__code__.co_freevars:
+        return (id(cell_of(holder, base)), *path)
     return (id(holder.__globals__), *path)
 
 

@@ -9,13 +9,20 @@ from collections.abc import Mapping
 from functools import cached_property, partial
 from types import FunctionType
 
+import gast
+
 from pyrev.ir.diagnostics import UnsupportedError
+from pyrev.parse.bindings import parameters
 from pyrev.parse.grounds import lookup
 from pyrev.parse.rewriting.complex_numbers.arguments import (
     complex_would_do,
     maybe_complex,
 )
-from pyrev.parse.rewriting.field_reads import depends_on_call, stored_fields
+from pyrev.parse.rewriting.field_reads import (
+    depends_on_call,
+    stored_fields,
+    used_fields,
+)
 from pyrev.parse.rewriting.known_kinds import tested_parameters
 from pyrev.parse.source import read
 from pyrev.runtime.stack_depth import deep
@@ -38,6 +45,16 @@ class OpenText:
     def stored(self) -> dict[str, set[str]]:
         """The fields of each parameter that may be assigned to."""
         return deep(stored_fields)(self._node, self._lookup)
+
+    @cached_property
+    def used(self) -> dict[str, list[tuple[str, ...]] | None]:
+        """The fields of each parameter that are read, None for all of them."""
+        look = deep(used_fields)
+        return {p.id: look(self._node, p.id, self._lookup) for p in self._parameters}
+
+    @property
+    def _parameters(self) -> list[gast.AST]:
+        return list(parameters(self._node)) if hasattr(self._node, "args") else []
 
     @cached_property
     def asks(self) -> bool:

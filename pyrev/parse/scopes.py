@@ -55,7 +55,7 @@ class Capture:
         value = lookup(self.holder, self.path[0])
         if isinstance(value, Missing):
             raise NameError(  # noqa: TRY004
-                f"name '{self.path[0]}' is not defined"
+                f"'{self.path[0]}' is not defined"
             )
         for attribute in self.path[1:]:
             value = getattr(value, attribute)

@@ -24,7 +24,8 @@ def of(package: str, name: str) -> Any:
 
 
 class Model:
-    def loss(self, x: Any) -> Any:
+    @classmethod
+    def named(cls, x: Any) -> Any:
         return np.sum(x)
 
 
@@ -32,9 +33,9 @@ f = pyrev.differentiable(power)
 x = np.ones(3)
 
 MISTAKES: dict[str, tuple[Callable[[], Any], str]] = {
-    "a method": (
-        lambda: pyrev.differentiable(Model().loss),
-        "`loss` is a method, which belongs to an object",
+    "a method of a class": (
+        lambda: pyrev.differentiable(Model.named),
+        "`named` is a method of a class",
     ),
     "the value for the function": (
         lambda: pyrev.grad(f(x, 1.0)),

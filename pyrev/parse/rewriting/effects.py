@@ -74,6 +74,9 @@ def call_writes(
     function = None if is_numpy(found) else plain(found)
     if function is not None:
         return writes(function)
+    if found is None and isinstance(call.func, gast.Attribute):
+        if call.func.attr not in _OF_ARRAYS:
+            return True  # a method of whatever it is
     if any(k.arg in ("out", None) for k in call.keywords):
         return True
     return alone or writes_by_position(found, call)
@@ -92,6 +95,8 @@ def writes(function: FunctionType) -> bool:
     return looked(function, "writes", look, False)
 
 
+#: The methods of arrays, and of lists and dictionaries.
+_OF_ARRAYS = frozenset(n for cls in (np.ndarray, list, dict) for n in dir(cls))
 #: NumPy's functions that write to what they are given by position.
 _WRITING = frozenset(
     ["copyto", "put", "place", "putmask", "fill_diagonal", "put_along_axis", "at"]

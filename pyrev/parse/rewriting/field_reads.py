@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import partial
+from types import FunctionType
 
 import gast
 import numpy as np
@@ -34,11 +35,15 @@ def guessed(node: gast.AST, lookup: Lookup) -> dict[str, Shape]:
 
 
 def used_fields(
-    node: gast.AST, name: str, lookup: Lookup, depth: int = 0
+    node: gast.AST,
+    name: str,
+    lookup: Lookup,
+    depth: int = 0,
+    outside: Outside = stands_for,
 ) -> list[tuple[str, ...]] | None:
     """The fields of a parameter that are read, as paths of text keys ("[k") and
-    attributes (".k"), also by helpers that get it; None where it is used in another
-    way, too.
+    attributes (".k"), also by helpers that get it, or one of its fields; None where it
+    is used in another way, too.
     """
     found: dict[tuple[str, ...], None] = {}
     if Counter(bindings(node))[name] > 1 or not hasattr(node, "args"):
@@ -46,18 +51,27 @@ def used_fields(
     local = local_names(node)
     for e, around in _accesses(node, name):
         path, _ = _path(e)
-        if path:
+        inner = _in_helper(e, around, local, lookup, depth, outside)
+        if inner:
+            found |= {(*path, *p): None for p in inner}
+        elif path:
             found[path] = None
-            continue
-        inner = _in_helper(e, around, local, lookup, depth)
-        if inner is None:
+        elif inner is None:
             return None
-        found |= dict.fromkeys(inner)
     return [*found]
 
 
+#: What a name that is free in a function stands for.
+Outside = Callable[[FunctionType, str], object]
+
+
 def _in_helper(
-    e: gast.AST, around: gast.AST, local: frozenset[str], lookup: Lookup, depth: int
+    e: gast.AST,
+    around: gast.AST,
+    local: frozenset[str],
+    lookup: Lookup,
+    depth: int,
+    outside: Outside,
 ) -> list[tuple[str, ...]] | None:
     """The fields that a helper reads of an argument `e` in the call `around`."""
     match around:
@@ -72,7 +86,8 @@ def _in_helper(
     node = definition_of(function)
     if len(own) != 1 or node is None:
         return None
-    return used_fields(node, own[0], partial(stands_for, function), depth + 1)
+    look = partial(outside, function)
+    return used_fields(node, own[0], look, depth + 1, outside)
 
 
 #: Helpers in helpers that are looked into for the fields of an argument.

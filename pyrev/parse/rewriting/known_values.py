@@ -468,9 +468,10 @@ def _fixed(node: gast.AST) -> set[str]:
 
 
 def _has_texts(node: gast.AST) -> bool:
-    """Is a text given to a name?"""
+    """Is a text given to a name, or None or a text compared?"""
     return any(
-        isinstance(n, gast.Assign) and is_known(n.value) and n.value.value is not None
+        (isinstance(n, gast.Assign) and is_known(n.value) and n.value.value is not None)
+        or (isinstance(n, gast.Compare) and is_known(n.left))
         for n in nodes_of(node)
     )
 

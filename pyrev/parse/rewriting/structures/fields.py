@@ -26,17 +26,14 @@ import gast
 
 from pyrev.parse.bindings import (
     bindings,
-    children,
     functions_inside,
     identifiers,
     local_names,
     nodes_of,
-    parameters,
 )
 from pyrev.parse.grounds import lookup as stands_for
 from pyrev.parse.rewriting.effects import may_write
 from pyrev.parse.rewriting.helper_texts import definition_of, looked
-from pyrev.parse.rewriting.known_values import is_none
 from pyrev.parse.rewriting.made_texts import Lookup, assign, name_of, read_in
 from pyrev.parse.rewriting.starred import (
     as_definition,
@@ -45,9 +42,14 @@ from pyrev.parse.rewriting.starred import (
     is_taken,
     starred_names,
 )
+from pyrev.parse.rewriting.structures.captured import Fixed, captured
+from pyrev.parse.rewriting.structures.methods import (
+    may_have_methods,
+    with_methods,
+)
+from pyrev.parse.rewriting.structures.nested_calls import may_nest, with_named_results
 from pyrev.parse.rewriting.structures.nodes import (
     Returned,
-    Use,
     assigned,
     element,
     elements_of,
@@ -91,6 +93,7 @@ from pyrev.parse.rewriting.structures.shapes import (
 )
 from pyrev.parse.rewriting.structures.tuple_turns import with_copies
 from pyrev.parse.rewriting.structures.unpacking import unpacks, with_unpacked
+from pyrev.parse.rewriting.structures.uses import uses_of
 from pyrev.parse.source import default_values, plain
 
 #: The parameters that are plain functions in a call.
@@ -135,21 +138,61 @@ def without_structures(
         node = as_definition(node)
     if not isinstance(getattr(node, "body", None), list):
         return Structured(node, {})
-    if not (given or functions or may_have(node, lookup)):
+    if not (given or functions or _may_have(node, lookup)):
         return Structured(node, {})
     return _taken_apart(node, lookup, given, functions).done()
+
+
+def _may_have(node: gast.AST, lookup: Lookup) -> bool:
+    """Is there anything in a definition that may be a structure, or one of outside?"""
+    return may_have(node, lookup) or bool(captured(node, lookup))
 
 
 def _taken_apart(
     node: gast.AST, lookup: Lookup, given: Mapping[str, Shape], functions: Functions
 ) -> Expansion:
     """What takes the structures of a definition apart, before it has looked at it."""
-    node = collecting_by_name(node, given)
+    node = with_functions(collecting_by_name(node, given), lookup, given, functions)
     if unpacks(node):
         known = Expansion(node, lookup, given, functions)
         known.find()
         node = with_unpacked(node, known.shape, partial(_counted, known))
-    return Expansion(_turned(node, lookup, given, functions), lookup, given, functions)
+    turned = _turned(node, lookup, given, functions)
+    if turned is not node:  # what loops went over has its methods now
+        turned = with_functions(turned, lookup, given, functions)
+    return Expansion(turned, lookup, given, functions)
+
+
+def with_functions(
+    node: gast.AST,
+    lookup: Lookup,
+    given: Mapping[str, Shape],
+    functions: Functions = (),
+) -> gast.AST:
+    """The definition with functions for the methods of what is known of its structures,
+    for parameters of these shapes, and with names for the structures that helpers
+    return where they are used at once.
+    """
+    nested = may_nest(node)
+    if not (nested or may_have_methods(node)):
+        return node
+    if not (given or _may_have(node, lookup)):
+        return node
+    for _ in range(_CHAINED):
+        known = Expansion(node, lookup, given, functions)
+        known.turning = True
+        known.find()
+        made = with_methods(node, known)
+        if nested or made is not node:
+            made = with_named_results(made, known.shape, known.taken, known.lookup)
+        if made is node:
+            break
+        node = made
+    return node
+
+
+#: Methods of what methods return, ``a.b().c().d()``, and so on.
+_CHAINED = 8
 
 
 def _turned(
@@ -205,6 +248,10 @@ class Expansion:
         self.asked = given
         self.shapes: dict[str, Shape] = dict(given)
         self.names: dict[str, Names] = dict(self.given)
+        #: Those from outside.
+        self.captured = captured(node, self.lookup)
+        self.shapes |= {n: c.shape for n, c in self.captured.items()}
+        self.names |= {n: c.names for n, c in self.captured.items()}
         #: Is a record of an array a view of it, since somebody may write to it?
         records = {n for n, shape in given.items() if has_records(shape)}
         self.views = bool(records) and may_write(node, records, lookup)
@@ -224,6 +271,8 @@ class Expansion:
         made = copy.deepcopy(self.node)
         made.args = with_fields(made.args, self.given)
         made.body = [*self._whole_again(made), *self._block(made.body)]
+        if self.captured:
+            made = Fixed(self.captured.values()).visit(made)
         if result is not None:
             inner = Expansion(gast.parse("def f(): pass").body[0], self.lookup, {})
             inner.local = self.local
@@ -311,7 +360,7 @@ class Expansion:
             if shape.kind == "record" and may_change(self.node, names):
                 return False
         stores = whole = inner = False
-        for use in self._uses(name):
+        for use in uses_of(self, name):
             inner = inner or use.inner
             if use.stored is not None and not shape.is_cell(use.stored):
                 stores = True
@@ -323,73 +372,15 @@ class Expansion:
             if use.bad:
                 return False
         if stores and shape.kind != "view":
-            if name in self.given or whole:
+            if name in self.given or name in self.captured or whole:
                 return False
             if not all(
                 is_new(v, self.local, self.lookup) for v in values.get(name, ())
             ):
                 return False
-        steady = self.times[name] == 1 and not stores
+        once = self.times[name] == 1 or name in self.captured
+        steady = once and not stores
         return not inner or (steady and name not in self.inside)
-
-    def _uses(self, name: str) -> Iterator[Use]:
-        def visit(around: gast.AST, e: gast.AST, inner: bool) -> Iterator[Use]:
-            found = self.place(e)
-            if found is not None and found[0] == name:
-                path, field = found[1], found[2]
-                ctx = getattr(e, "ctx", None)
-                if isinstance(ctx, gast.Param):
-                    return
-                if isinstance(ctx, gast.Store):
-                    if path:
-                        yield Use(inner, stored=path)
-                    return
-                bad = isinstance(field, Missing) and not self.turning
-                if isinstance(around, gast.AugAssign) and around.target is e:
-                    yield Use(inner, stored=path)
-                elif isinstance(field, Shape):
-                    yield self._whole(around, e, field, inner)
-                else:
-                    yield Use(inner, bad=bad)
-                return
-            for child in children(e):
-                deeper = isinstance(e, (gast.FunctionDef, gast.Lambda))
-                yield from visit(e, child, inner or deeper)
-
-        for child in children(self.node):
-            if child not in parameters(self.node):
-                yield from visit(self.node, child, False)
-
-    def _whole(self, around: gast.AST, e: gast.AST, field: Shape, inner: bool) -> Use:
-        if self.turns.get(e, "") in self.shapes:
-            return Use(inner)
-        match around:
-            case gast.Subscript(value=value) if value is e and field.kind == "records":
-                stored = isinstance(around.ctx, gast.Store)
-                return Use(inner, bad=stored or self.of_record(around) is None)
-            case gast.Attribute(attr="shape" | "size" | "ndim"):
-                return Use(inner, bad=field.kind != "records")
-            case gast.For():
-                return Use(inner, whole=True, bad=not self.turning)
-            case gast.Return():
-                view = field.kind == "view"
-                return Use(inner, whole=True, returned=True, bad=view)
-            case gast.Starred():
-                tuples = ("tuple", "named tuple")
-                return Use(inner, whole=True, bad=field.kind not in tuples)
-            case gast.Call(args=args) if any(a is e for a in args):
-                return Use(inner, whole=True)
-            case gast.keyword() | gast.Tuple() | gast.Dict():
-                return Use(inner, whole=True)
-            case gast.Assign(value=value) if value is e:
-                return Use(inner, whole=True)
-            case gast.Attribute(attr="_replace" | "get" | "keys"):
-                return Use(inner, bad=field.kind == "view")
-            case gast.Compare(ops=[gast.In() | gast.NotIn()]):
-                return Use(inner, bad=field.kind == "view")
-            case gast.Compare(ops=[gast.Is() | gast.IsNot()], comparators=[other]):
-                return Use(inner, bad=not is_none(other))
-        return Use(inner, bad=True)
 
     # ---------------------------------------------------------------- shapes
 
@@ -697,8 +688,12 @@ class Expansion:
             return None
         if shape.kind == "tuple" and all(f is None for _, f in shape.fields):
             return None
-        if any(self.of_record(n.value) is not None for n in own_returns(self.node)):
+        returned = [n.value for n in own_returns(self.node)]
+        if any(self.of_record(e) is not None for e in returned):
             return None
+        places = [self.place(e) for e in returned]
+        if any(p is not None and p[0] in self.captured for p in places):
+            return None  # the very object would be returned
         values = [self.values(n.value) for n in own_returns(self.node)]
         return None if None in values or not can_be_made(shape) else shape
 
