@@ -343,9 +343,9 @@ class _Asked:
     #: The results of which is read which parameters they are.
     objects: Tracked | None = None
 
-    def objects_of(self, node: gast.AST) -> gast.AST:
+    def objects_of(self, node: gast.AST, look: Lookup) -> gast.AST:
         """The definition, or that of which parameters it returns if that is asked."""
-        return node if self.objects is None else with_objects(node, self.objects)
+        return node if self.objects is None else with_objects(node, self.objects, look)
 
 
 def _in_versions(asked: _Asked, seen: dict[str, int]) -> Parsed:
@@ -399,7 +399,7 @@ def _read(asked: _Asked, seen: dict[str, int]) -> Parsed:
     real, twins = real_definition(
         source, asked.forms, structured, function, grounds, effort.rewritten
     )
-    source = replace(source, node=asked.objects_of(real.node))
+    source = replace(source, node=asked.objects_of(real.node, outside))
     text = Text(
         function,
         source,
@@ -422,7 +422,7 @@ def _read(asked: _Asked, seen: dict[str, int]) -> Parsed:
     body = shapes.number(shallow(body, walk.emit.taken))
     parts = lent(body, walk.found.parts, params, walk.findings)
     flat = written_flat(walk, body, params)
-    objects = _objects(walk, source.node, body, parts, real.result)
+    objects = _objects(walk, source.node, body, parts, real.result, outside)
     refuse_shared(walk)
     walk.findings.check()
     check_parts(real.result, body, params)
@@ -492,6 +492,7 @@ def _objects(
     body: nodes.Block,
     views: Sequence[nodes.View],
     result: Shape | None,
+    look: Lookup,
 ) -> Tracked | None:
     """The arrays that are returned, and are parameters on some paths only.
 
@@ -506,7 +507,10 @@ def _objects(
     arrays = [k for k, name in enumerate(names) if name in made]
     if any(True for _ in pairs_in(result)):
         arrays = []
-    found = tracked(node, arrays)
+    found = tracked(node, arrays, look)
+    for _ in found.untold:
+        because = "a helper returns what it is given, on some path"
+        refuse_paths(walk, last.loc, because)
     for place, at in walk.found.lent_back:
         if place not in found.places:
             refuse_paths(walk, at, "another path returns another array")

@@ -523,6 +523,12 @@ def read_dtype(w: Walk, node: gast.AST, scope: Scope) -> Dtype | None:
             object_of(w, func, scope) is np.dtype
         ):
             return read_dtype(w, of, scope)
+        case gast.Call(func=gast.Name() as func, args=[gast.Name() as of]) if (
+            not node.keywords
+            and object_of(w, func, scope) is type
+            and not isinstance(referred(w, of, scope), Array)
+        ):  # the class of a number
+            return views.dtype_of(views.kinds(read_number(w, of, scope)))
         case gast.Call(func=func, args=args, keywords=[]) if (
             args and object_of(w, func, scope) is np.result_type
         ):

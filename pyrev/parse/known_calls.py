@@ -212,6 +212,10 @@ def cast_like(
         dtype, value = "float64", Call("float64", (value,), loc=at)
     else:
         named, dtype = program_name(w, referred(w, of, scope)), WEAK_FLOAT
+        element = read_number(w, of, scope) if named is None else None
+        if isinstance(element, Load):  # of an array, which a helper was given
+            named, dtype = element.array, "float64"
+            value = Call("float64", (value,), loc=at)
     if named is None:
         because = f"the class of `{gast.unparse(of).strip()}` is not known here"
         w.refuse("P107", at, because, "write `float(...)`, or ask a parameter")

@@ -98,6 +98,27 @@ def a_name_for_a_class(x):
     return x * (out[0] + k[1])
 
 
+def a_new_array_of_a_class(x, b):
+    kind = type(b)
+    out = np.empty(len(x), kind)
+    for i in range(len(x)):
+        out[i] = x[i] * b
+    return np.sum(out * out)
+
+
+def of_its_class(z):
+    kind = type(z)
+    return -kind(0.5) * (z * z + kind(np.log(2 * np.pi)))
+
+
+def the_class_in_a_helper(x):
+    s = 0.0
+    y = x * 2.0
+    for i in range(len(x)):
+        s += of_its_class(x[i]) * of_its_class(y[i])
+    return s
+
+
 CALLS: list[tuple[Callable[..., Any], dict[str, Any]]] = [
     (a_name_for_a_dtype, {"x": X}),
     (a_name_for_a_dtype, {"x": NARROW}),
@@ -120,6 +141,10 @@ CALLS: list[tuple[Callable[..., Any], dict[str, Any]]] = [
     (a_dtype_as_an_argument, {"x": X, "dtype": np.float64}),
     (a_dtype_as_an_argument, {"x": X, "dtype": float}),
     (a_dtype_as_an_argument, {"x": NARROW, "dtype": np.float32}),
+    (a_new_array_of_a_class, {"x": X, "b": 0.7}),
+    (a_new_array_of_a_class, {"x": X, "b": np.float32(0.7)}),
+    (a_new_array_of_a_class, {"x": NARROW, "b": 0.7}),
+    (the_class_in_a_helper, {"x": X}),
 ]
 
 
@@ -141,6 +166,7 @@ def test_dtypes_and_derivatives(number: int, target: str) -> None:
         (the_class_of_a_number, (NARROW, np.float64(0.7))),
         (the_class_of_a_number, (X, np.float32(0.7))),
         (the_class_of_elements, (NARROW,)),
+        (the_class_in_a_helper, (NARROW,)),
     ],
 )
 def test_other_classes_are_refused(plain: Any, given: tuple[Any, ...]) -> None:

@@ -36,7 +36,7 @@ def fields(value: Any) -> Mapping[Any, Any] | None:
         own = dataclasses.fields(value)
         return {f.name: getattr(value, f.name) for f in own}
     if isinstance(value, SimpleNamespace):
-        return vars(value)
+        return {n: v for n, v in vars(value).items() if not isinstance(v, list)}
     return None
 
 

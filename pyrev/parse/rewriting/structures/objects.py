@@ -133,9 +133,11 @@ def fields_of(value: Any) -> tuple[str, Mapping[Key, Any]]:
     return "", {}
 
 
-def _of_class(cls: type) -> dict[str, Any]:
+def _of_class(cls: type) -> dict[Key, Any]:
     """The numbers and arrays that the objects of a class share."""
-    found = {n: inspect.getattr_static(cls, n, None) for n in attributes_of(cls)}
+    found: dict[Key, Any] = {
+        n: inspect.getattr_static(cls, n, None) for n in attributes_of(cls)
+    }
     return {n: v for n, v in found.items() if type(v) in USUAL}
 
 
@@ -155,8 +157,9 @@ def _is_users(cls: type) -> bool:
     module = cls.__module__
     if module.partition(".")[0] in sys.stdlib_module_names or library_of(cls):
         return f"{module}.{cls.__qualname__}" in _HOLDERS
-    others = [c for c in cls.__mro__ if "__getattribute__" in vars(c)]
-    return others == [object] and not issubclass(cls, Enum)
+    usual = (object, SimpleNamespace)
+    own = [c for c in cls.__mro__ if c not in usual and "__getattribute__" in vars(c)]
+    return not own and not issubclass(cls, Enum)
 
 
 def _may_be_field(value: object, around: Sequence[object]) -> bool:

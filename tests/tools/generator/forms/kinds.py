@@ -1,3 +1,4 @@
+# mypy: disallow-untyped-defs=False
 """What the names of such a program hold, and how its arguments are made.
 
 The lengths of vectors are keys: vectors of equal keys are equally long at every call.
@@ -23,6 +24,13 @@ class Pair(NamedTuple):
     k: float
     w: Any
 
+    def gain(self, v):
+        return self.k * v + self.w[0]
+
+    @property
+    def reach(self):
+        return self.k + np.sum(self.w**2)
+
 
 @dataclass
 class Wire:
@@ -31,6 +39,58 @@ class Wire:
     rate: float
     count: int
     w: Any
+
+    def gain(self, v):
+        if v > 0.4:
+            return v * self.rate
+        return self.w[0] - v
+
+    def spread(self, by=0.5):
+        return self.w * by + self.count
+
+    def push(self, v):
+        self.rate += 0.3 * v
+        self.w[0] = self.w[0] * 0.5
+
+    def moved(self, d):
+        return Wire(self.rate + d, self.count, self.w)
+
+
+class Body(SimpleNamespace):
+    """An object of a class with methods that call each other, of a number, an array
+    and something that nobody reads.
+    """
+
+    share = 0.25
+
+    def __init__(self, k=0.0, w=None):  # copies are made of nothing
+        super().__init__(k=k, w=w, other=[object()])
+
+    def gain(self, v):
+        return self.half(v) + self.reach * self.share
+
+    def half(self, v):
+        s = 0.0
+        for i in range(self.w.shape[0]):
+            s += self.w[i] * v
+        return s * 0.5
+
+    @property
+    def reach(self):
+        return self.k * self.double(self.w[0])
+
+    @staticmethod
+    def double(v):
+        return 2.0 * v
+
+    def spread(self, by):
+        out = np.zeros(self.w.shape[0])
+        for i in range(self.w.shape[0]):
+            out[i] = self.w[i] ** 2 * by
+        return out
+
+    def push(self, v):
+        self.k = self.k * 0.5 + v
 
 
 #: A record: a mass, a place and a step.
@@ -63,6 +123,26 @@ FIELDS = {
     "object": {"number": ".k", "vector": ".w"},
     "nested": {"number": '["p"].k', "vector": '["p"].w'},
 }
+#: The methods of structures that give numbers, that give vectors of n elements and that
+#: write to them, with a number for each argument.
+METHODS = {
+    "pair": ((".gain({})", ".reach"), (), ()),
+    "wire": (
+        (".gain({})", ".gain(v={})", ".moved({}).rate", ".moved({}).gain({})"),
+        (".spread()", ".spread({})", ".moved({}).spread({})"),
+        (".push({})",),
+    ),
+    "object": (
+        (".gain({})", ".reach", ".double({})"),
+        (".spread({})",),
+        (".push({})",),
+    ),
+}
+#: What functions read from outside of them, with a number for each argument.
+OUTSIDE = (
+    *("CFG.k * {}", 'TABLE["rate"] - {}', 'TABLE["of"].k + {}', "BODY.gain({})"),
+    *("CFG.w[1] + CFG.inner.k * {}", "BODY.reach * {}", "WIRE.gain({})"),
+)
 #: How a structure is made of a number and a vector.
 MADE = {
     "pair": "Pair({number}, {vector})",
@@ -108,7 +188,7 @@ class Special(Argument):
                 return {"k": number, "w": vector}
             case "nested":
                 return {"p": Pair(number, vector), "c": 0.5}
-        return SimpleNamespace(k=number, w=vector)
+        return Body(number, vector)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from tests.tools.generator.forms.kinds import FIELDS, MADE, Scope, Vector
+from tests.tools.generator.forms.kinds import (
+    FIELDS,
+    MADE,
+    METHODS,
+    OUTSIDE,
+    Scope,
+    Vector,
+)
 from tests.tools.generator.forms.statements import Statements
 
 
@@ -23,6 +30,8 @@ class Structures(Statements):
             (2 if v else 0, "tuple made"),
             (2 if v else 0, "structure made"),
             (3 if scope.structures else 0, "field written"),
+            (4 if METHODS.keys() & scope.structures.values() else 0, "method"),
+            (1, "from outside"),
             (4 if scope.nodes else 0, "record written"),
             (2 if scope.nodes and scope.indices else 0, "record named"),
             (3, "complex number"),
@@ -152,6 +161,34 @@ class Structures(Statements):
                 self.emit(f"{made} = {name}._replace(k={self.number(scope, 1)})")
                 scope.structures[made] = kind
         return True
+
+    def method_(self, scope: Scope) -> bool:
+        with_methods = [*METHODS.keys() & {*scope.structures.values()}]
+        every = [(n, k) for n, k in scope.structures.items() if k in with_methods]
+        name, kind = self.pick(*every)
+        numbers, vectors, writes = METHODS[kind]
+        match self.pick("number", "number", "vector", "write"):
+            case "vector" if vectors:
+                y = self.fresh("y")
+                self.emit(f"{y} = {name}{self.filled(self.pick(*vectors), scope)}")
+                scope.vectors[y] = Vector(y, "n", 3)
+            case "write" if writes and not name[1:].isdigit():
+                self.emit(f"{name}{self.filled(self.pick(*writes), scope)}")
+            case _:
+                s = self.fresh("s")
+                self.emit(f"{s} = {name}{self.filled(self.pick(*numbers), scope)}")
+                scope.numbers.append(s)
+        self.use(f"method of a {kind}")
+        return True
+
+    def from_outside_(self, scope: Scope) -> None:
+        s = self.fresh("s")
+        self.emit(f"{s} = {self.filled(self.pick(*OUTSIDE), scope)}")
+        scope.numbers.append(s)
+
+    def filled(self, text: str, scope: Scope) -> str:
+        """A text with a number for each argument."""
+        return text.format(*(self.number(scope, 1) for _ in range(text.count("{}"))))
 
     def record_written_(self, scope: Scope) -> bool:
         near = [i for i, size in scope.indices.items() if size == "n"]

@@ -28,6 +28,7 @@ THEMES = (
     *("early return", "bound on both paths", "list made", "list grown", "list popped"),
     *("tuple made", "structure made", "field written", "record written", "for"),
     *("complex number", "complex array", "function inside", "call as a statement"),
+    *("method", "from outside"),
     *("drawn", "loop over a list", "loop over records", "tuple of tuples", "zip"),
 )
 HEADER = """
@@ -36,7 +37,14 @@ import math
 
 import numpy as np
 
-from tests.tools.generator.forms.kinds import Pair, Wire
+from types import SimpleNamespace
+
+from tests.tools.generator.forms.kinds import Body, Pair, Wire
+
+CFG = SimpleNamespace(k=0.7, w=np.array([0.5, 0.3]), inner=Pair(0.4, np.ones(2)))
+TABLE = {"rate": 0.6, "of": Pair(0.2, np.ones(2)), "name": "table"}
+BODY = Body(0.6, np.array([0.2, 0.9, 0.4]))
+WIRE = Wire(0.8, 3, np.array([0.1, 0.5]))
 """
 #: Helpers that call themselves; their parameters are numbers, then a depth.
 RECURSIVE = {
