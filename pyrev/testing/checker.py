@@ -247,6 +247,8 @@ def _kind(value: Any) -> str:
     if value is None:
         return "None"
     array = isinstance(value, np.ndarray)
+    if not array and not isinstance(value, (bool, int, np.generic)):
+        return f"a {'function' if callable(value) else type(value).__name__}"
     truth = value.dtype.kind == "b" if array else isinstance(value, (bool, np.bool_))
     kind = "truth value" if truth else "integer"
     if array:
@@ -326,7 +328,8 @@ def _like(value: Any, like: Any) -> Any:
     """A moved argument in the type that it had."""
     if isinstance(like, np.ndarray):
         return value.astype(like.dtype)
-    return type(like)(value)
+    number = isinstance(like, (bool, int, float, np.generic))
+    return type(like)(value) if number else value
 
 
 def dot_product_error(

@@ -171,7 +171,9 @@ def terms(result: Outcome, weights: Cotangents) -> list[float]:
     found: list[float] = []
     every = (*weights.returned, *weights.written.values())
     for value, weight in zip(result.values(), every, strict=True):
-        if weight is not None:
+        if np.shape(weight) not in ((), np.shape(value)):
+            found.append(math.nan)  # an argument decides how many elements there are
+        elif weight is not None:
             product = np.asarray(value, np.float64) * np.asarray(weight, np.float64)
             found.extend(product.ravel().tolist())
     return found

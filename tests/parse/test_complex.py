@@ -400,3 +400,65 @@ def test_zeros_have_the_signs_of_cpython_on_the_cuts(plain: Any, target: str) ->
     value, _ = pyrev.vjp(own, 0.7)
     np.testing.assert_allclose(own(0.7), plain(0.7), rtol=1e-14)
     np.testing.assert_allclose(value, plain(0.7), rtol=1e-14)
+
+
+def powers(x, w):
+    z = x[:3] + 1j * w[:3]
+    a = z ** w[0]
+    b = z**0.5
+    c = z ** (x[0] + 1j * w[1])
+    d = 2.0 ** (z * 0.5)
+    e = z ** -w[1]
+    return np.sum(np.abs(a * w[1] + b)) + np.sum((c * d).real) + np.sum((e * b).imag)
+
+
+def scaled_after_it_was_made(x, w):
+    total = 0.0
+    for _ in range(2):
+        z = np.zeros(3, dtype=np.complex128)
+        for k in range(3):
+            z[k] += x[k] * 1j + w[k]
+        z *= w[1]
+        y = z
+        z *= x[0] * 2j + 1.0
+        z = z / (1.0 + total**2)
+        total += np.sum(np.abs(y) ** 2) + z[1].real
+    return total
+
+
+def scaled_where_it_is_made(x, w):
+    z = np.ones(3, dtype=np.complex128)
+    if w[0] > 0.0:
+        z *= x[:3] * 1j
+    z, n = normed(z, 3)
+    return n * z[1].imag
+
+
+def normed(z, n):
+    most = 0.0
+    for i in range(n):
+        most = max(most, abs(z[i]))
+    for i in range(n):
+        z[i] /= most
+    return z, most
+
+
+@pytest.mark.parametrize("target", ["python", "numba"])
+@pytest.mark.parametrize(
+    "plain", [powers, scaled_after_it_was_made, scaled_where_it_is_made]
+)
+def test_powers_and_arithmetic_in_place(plain: Any, target: str) -> None:
+    f = pyrev.differentiable(plain, target=target)
+    x, w = np.array([0.4, 0.9, 0.6]), np.array([0.8, 1.3, 0.5])
+    check(f, plain, {"x": x, "w": w}, [], np.random.default_rng(3))
+
+
+@pytest.mark.parametrize("c", [0.5, 2.5, -0.5, 0.0, 1.5 + 0.5j, -1.0 + 0.5j, 1j])
+def test_powers_of_special_numbers_are_those_of_numpy(c: complex) -> None:
+    def plain(z, c):
+        return z**c
+
+    z = np.array([0.0, 1.0, -2.0, 1j, complex(-2.0, -0.0), 3 - 4j, complex(np.nan, 1)])
+    f = pyrev.differentiable(plain, target="numba")
+    with np.errstate(all="ignore"):
+        np.testing.assert_allclose(f(z, c), plain(z, c), rtol=1e-13, atol=1e-15)

@@ -8,7 +8,7 @@ import math
 from collections import namedtuple
 from collections.abc import Callable
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -537,3 +537,45 @@ def test_what_is_used_as_a_whole_is_nothing_outside(case: int) -> None:
     arguments = (X,) if given is None else (X, given)
     with pytest.raises(pyrev.UnsupportedError):
         pyrev.vjp(pyrev.differentiable(plain, target="numba"), *arguments)
+
+
+class Limits(NamedTuple):
+    min: float
+    max: float
+    mean: float
+
+
+def within_limits(x, lim):
+    s = 0.0
+    for i in range(x.shape[0]):
+        s += min(max(x[i], lim.min), lim.max) * lim.mean
+    return s
+
+
+EVENTS = np.dtype([("flags", "u8"), ("price", "f8"), ("amount", "f8")])
+
+
+def of_events(x, events):
+    s = 0.0
+    for i in range(1, len(events)):
+        if events[i].price > 0:
+            s += events[i].amount * x[0] + events[i - 1]["price"]
+    return s * events.shape[0]
+
+
+def events() -> Any:
+    found = np.zeros(3, EVENTS).view(np.recarray)
+    found["price"], found["amount"] = 1.0, [1.0, 2.0, 3.0]
+    return found
+
+
+@pytest.mark.parametrize("target", ["python", "numba"])
+def test_fields_named_as_methods_and_records_with_fields_that_nobody_reads(target):
+    x = np.array([0.1, 0.5, 0.9])
+    for f, given in ((within_limits, Limits(0.2, 0.6, 2.0)), (of_events, events())):
+        ours = pyrev.differentiable(target=target)(f)
+        assert ours(x, given) == f(x, given)
+        found = pyrev.grad(ours, wrt="x")(x, given)
+        step = 1e-6 * np.eye(3)
+        expected = [(f(x + h, given) - f(x - h, given)) / 2e-6 for h in step]
+        np.testing.assert_allclose(found, expected, atol=1e-8)

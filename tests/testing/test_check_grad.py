@@ -668,3 +668,35 @@ def test_some_parameters_are_looked_at() -> None:
         pyrev.check_grad(f, x, x, 2.0, wrt="y")
     named = pyrev.differentiable(with_wrt)
     assert pyrev.check_grad(named, x, wrt=2.0).ok
+
+
+def of_a_length(length, rate):
+    a = np.arange(-length, length + 1)
+    return np.exp(-rate * a * a)
+
+
+def by_windows(x, kernel, func):
+    out = np.zeros_like(x)
+    v = np.zeros_like(kernel)
+    for i in range(1, x.shape[0] - 1):
+        for k in range(3):
+            if kernel[k] > 0.5:
+                v[k] = x[i + k - 1]
+        out[i] = func(v)
+    return out
+
+
+def mean_of(a):
+    return np.mean(a)
+
+
+def test_an_argument_may_decide_how_many_results_there_are() -> None:
+    assert check(of_a_length, 2.25, 1.0).ok
+    report = check(of_a_length, 2.0 - 1e-9, 1.0)  # a step away there is one more
+    assert "wrong" not in {c.verdict for c in report.entries if c.parameter == "rate"}
+
+
+def test_functions_among_the_arguments_stay_what_they_are() -> None:
+    x = np.array([0.1, 0.5, 0.3, 0.7, 0.2])
+    report = check(by_windows, x, np.array([1.0, 0.0, 1.0]), mean_of)
+    assert report.ok and "`func` (a function)" in report.skipped

@@ -17,6 +17,8 @@ from pyrev.parse.rewriting.made_texts import Lookup, read_in, root_of, stored_in
 from pyrev.parse.rewriting.structures.shapes import Shape, class_called
 from pyrev.parse.source import parameters_of, plain
 
+#: The path that stands for how long something is: an array of records, or a dictionary.
+LENGTH = ("#",)
 #: What arrays have as attributes: a name of which others are read is an object.
 _OF_ARRAYS = frozenset(n for n in dir(np.ndarray) if not n.startswith("__"))
 _OF_ARRAYS |= {"_replace", "_asdict", "get", "keys", "values", "items"}
@@ -29,7 +31,7 @@ def guessed(node: gast.AST, lookup: Lookup) -> dict[str, Shape]:
     found: dict[str, Shape] = {}
     for p in parameters(node):
         paths = used_fields(node, p.id, lookup)
-        if paths:
+        if paths and LENGTH not in paths:
             found[p.id] = _of_paths(paths)
     return found
 
@@ -56,9 +58,18 @@ def used_fields(
             found |= {(*path, *p): None for p in inner}
         elif path:
             found[path] = None
+        elif _asks_length(e, around):
+            found[LENGTH] = None
         elif inner is None:
             return None
     return [*found]
+
+
+def _asks_length(e: gast.AST, around: gast.AST) -> bool:
+    match around:
+        case gast.Call(func=gast.Name(id="len"), args=[inner]):
+            return inner is e
+    return isinstance(around, gast.Attribute) and around.attr in ("shape", "size")
 
 
 #: What a name that is free in a function stands for.
@@ -128,12 +139,24 @@ def _path(e: gast.AST) -> tuple[tuple[str, ...], gast.AST]:
     """The text keys and attributes behind an expression, arrays' own apart."""
     match e:
         case gast.Subscript(value=base, slice=gast.Constant(value=str(key))):
-            path, inner = _path(base)
+            path, inner = _path(_of_records(base))
             return (*path, "[" + key), inner
         case gast.Attribute(value=base, attr=attr) if attr not in _OF_ARRAYS:
-            path, inner = _path(base)
+            path, inner = _path(_of_records(base))
             return (*path, "." + attr), inner
     return (), e
+
+
+def _of_records(e: gast.AST) -> gast.AST:
+    """What a field is read of, where that is one of an array of records: the array,
+    whose fields they are.
+    """
+    match e:
+        case gast.Subscript(value=base, slice=index) if not isinstance(
+            index, (gast.Constant, gast.UnaryOp, gast.Slice, gast.Tuple)
+        ):
+            return base
+    return e
 
 
 def depends_on_call(
@@ -151,6 +174,7 @@ def depends_on_call(
     local = local_names(node)
     fields = _with_elements(node, own)
     turns = _with_turns(node, own)
+    called = {id(n.func) for n in nodes_of(node) if isinstance(n, gast.Call)}
     for n in nodes_of(node):
         match n:
             case gast.Call(func=gast.Name(id=name)) if name in own:
@@ -189,7 +213,15 @@ def depends_on_call(
             case gast.Attribute(value=base, attr=attr) if attr not in _OF_ARRAYS:
                 if root_of(base) in turns:
                     return True
+            case gast.Attribute(value=base, attr=attr) if attr in _METHODS:
+                # A method that is not called is a field with such a name.
+                if id(n) not in called and root_of(base) in turns:
+                    return True
     return False
+
+
+#: The methods of arrays.
+_METHODS = frozenset(n for n in _OF_ARRAYS if callable(getattr(np.ndarray, n, None)))
 
 
 #: What makes an array of a shape and a dtype, or of another dtype.

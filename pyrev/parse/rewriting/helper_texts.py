@@ -30,15 +30,22 @@ _looked_at = _LookedAt()
 
 
 def definition_of(function: object) -> gast.AST | None:
-    """The `def` of a plain function; None of others, and where it can't be read."""
+    """The `def` of a plain function; None of others, and where it can't be read.
+
+    It is the same one each time while it is remembered: nobody changes it.
+    """
     own = plain(function)
     if own is None:
         return None
-    try:
-        node = read(own).node
-    except UnsupportedError:
-        return None
-    return node if isinstance(getattr(node, "body", None), list) else None
+
+    def look() -> gast.AST | None:
+        try:
+            node = read(own).node
+        except UnsupportedError:
+            return None
+        return node if isinstance(getattr(node, "body", None), list) else None
+
+    return looked(own, "text", look, None, own.__code__)
 
 
 @contextmanager

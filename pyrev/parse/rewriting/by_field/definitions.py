@@ -50,7 +50,7 @@ from pyrev.parse.rewriting.by_field.trees import (
     written_out,
 )
 from pyrev.parse.rewriting.comprehensions import Comprehensions
-from pyrev.parse.rewriting.helper_texts import looking_at
+from pyrev.parse.rewriting.helper_texts import looked
 from pyrev.parse.rewriting.made_texts import (
     Lookup,
     assign,
@@ -103,23 +103,16 @@ def _apart(result: Pair | Rows | None) -> bool:
 
 
 class Definitions(Readings):
-    """The definitions that were read, for parameters of these kinds."""
-
-    def __init__(self) -> None:
-        self._read: dict[object, tuple[gast.AST, Reading]] = {}
+    """The definitions that are read, for parameters of these kinds."""
 
     def definition(
         self, callee: Callee, given: Mapping[str, Pair | Rows]
     ) -> Reading | None:
-        key = id(callee.node), tuple(sorted(given.items(), key=str))
-        if key in self._read:
-            return self._read[key][1]
-        with looking_at(callee.key, "tuples") as first:
-            if not first:
-                return None
-            made = self.read(callee.node, callee.lookup, given, True)
-        self._read[key] = callee.node, made
-        return made
+        def look() -> Reading | None:
+            return self.read(callee.node, callee.lookup, given, True)
+
+        kinds = tuple(sorted(given.items(), key=str))
+        return looked(callee.key, "tuples", look, None, kinds)
 
     def read(
         self,

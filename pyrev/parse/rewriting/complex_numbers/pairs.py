@@ -545,6 +545,12 @@ class Separation(Expressions):
         if op not in ("*", "/", "**"):
             raise self.refuse(s, "this operator of complex numbers", USE)
         left = Pair(as_read(target.re), as_read(target.im))
+        if isinstance(s.target, gast.Name) and self._is_array(s):
+            whole = gast.Constant(..., None)
+            place = gast.Subscript(copy.deepcopy(s.target), whole, gast.Store())
+            read = name_of(s.target.id, s.target)
+            made = gast.Assign([place], gast.BinOp(read, s.op, s.value), None)
+            return self.statement(placed(made, s))
         result = self.operation(op, left, value, s)
         if isinstance(s.target, gast.Name) and not self._is_fresh(s.target.id):
             raise self.refuse(
@@ -603,6 +609,14 @@ class Separation(Expressions):
                     ):
                         return False
         return True
+
+    def _is_array(self, s: gast.AugAssign) -> bool:
+        """Was the last thing that its target was bound to an array that is made?"""
+        found = _bound_before(self.place.node.body, s, None)
+        match found:
+            case gast.Call(func=func):
+                return self.kinds.outside(func, self.place) in _ARRAYS
+        return False
 
     def _is_computed(self, e: gast.AST) -> bool:
         """Does an expression give a number, or an array that is new?"""
@@ -666,3 +680,44 @@ _NEW = frozenset(
     + ["zeros_like", "ones_like", "full_like", "conj", "conjugate"]
 )
 _NEW_ONES = [complex, *(getattr(np, n) for n in sorted(_NEW))]
+#: Those that give arrays whatever they are given.
+_ARRAYS = [getattr(np, n) for n in ("zeros", "ones", "empty", "full")]
+_ARRAYS += [getattr(np, n) for n in ("zeros_like", "ones_like", "full_like")]
+
+
+def _bound_before(
+    block: Sequence[gast.AST], s: gast.AugAssign, value: gast.AST | None
+) -> gast.AST | None:
+    """What the target of a statement was bound to last, on every path to it, where that
+    is known to be this; `value` is that before the block.
+    """
+    name = s.target.id
+    for other in block:
+        if other is s:
+            return value
+        inside = [getattr(other, part, []) for part in ("body", "orelse")]
+        if any(n is s for n in nodes_of(other)):
+            if isinstance(other, (gast.For, gast.While)) and _binds(other, name):
+                value = None
+            for part in inside:
+                if any(n is s for inner in part for n in nodes_of(inner)):
+                    return _bound_before(part, s, value)
+            return None
+        match other:
+            case gast.Assign(targets=[gast.Name(id=own)], value=made) if own == name:
+                value = made
+            case _ if _binds(other, name):
+                value = None
+    return None
+
+
+def _binds(s: gast.AST, name: str) -> bool:
+    """Is a name bound in a statement, other than by arithmetic in place?"""
+    in_place = {id(n.target) for n in nodes_of(s) if isinstance(n, gast.AugAssign)}
+    return any(
+        isinstance(n, gast.Name)
+        and n.id == name
+        and isinstance(n.ctx, gast.Store)
+        and id(n) not in in_place
+        for n in nodes_of(s)
+    )

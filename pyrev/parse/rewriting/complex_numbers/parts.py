@@ -59,6 +59,8 @@ FORMULAS: dict[str, tuple[str, str]] = {
         "np.where(a >= 0.0, u, np.copysign(m, b))",
     ),
     "rect": ("a * np.cos(b)", "a * np.sin(b)"),
+    "** real": ("m * np.cos(t)", "m * np.sin(t)"),
+    "**": ("m * np.cos(t)", "m * np.sin(t)"),
 }
 #: What is named first, in order.
 FIRST: dict[str, tuple[tuple[str, str], ...]] = {
@@ -74,6 +76,21 @@ FIRST: dict[str, tuple[tuple[str, str], ...]] = {
     "sqrt": (
         ("m", "np.sqrt(0.5 * (np.hypot(a, b) + np.abs(a)))"),
         ("u", "b / np.where(m > 0.0, 2.0 * m, 1.0)"),
+    ),
+    # Zero to a positive power is zero, and nothing to others.
+    "** real": (
+        ("h", "np.hypot(a, b)"),
+        ("u", "np.where(c > 0.0, 0.0, np.where(c < 0.0, np.nan, 1.0))"),
+        ("m", "np.where(h == 0.0, u, h ** c)"),
+        ("t", "np.where(c == 0.0, 0.0, np.arctan2(b, a) * c)"),
+    ),
+    "**": (
+        ("h", "np.hypot(a, b)"),
+        ("v", "np.arctan2(b, a)"),
+        ("l", "np.log(np.where(h == 0.0, 1.0, h))"),
+        ("u", "np.where(c > 0.0, 0.0, np.nan)"),
+        ("m", "np.where(h == 0.0, u, np.exp(c * l - d * v))"),
+        ("t", "d * l + c * v"),
     ),
 }
 REAL: dict[str, str] = {"abs": "np.hypot(a, b)", "angle": "np.arctan2(b, a)"}

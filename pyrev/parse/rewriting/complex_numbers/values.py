@@ -233,15 +233,13 @@ class Values(ABC):
         return Pair(made(re, parts, at), made(im, parts, at))
 
     def power(self, base: Pair, exponent: Value, at: gast.AST) -> Pair:
-        """``z ** n`` for a small integer `n` that is written out."""
-        known = None if isinstance(exponent, Pair) else constant(exponent)
+        """``z ** w``; for a small integer that is written out, by products."""
+        if isinstance(exponent, Pair):
+            return self.formula("**", base, exponent, at)
+        known = constant(exponent)
         if known is None or known != int(known) or abs(known) > _MOST:
-            raise self.refuse(
-                at,
-                "a power of a complex number, or to one, that is not a small integer"
-                " which is written out",
-                "write `np.exp(w * np.log(z))`, or `np.sqrt(z)`",
-            )
+            real = self.once(exponent)
+            return self.formula("** real", base, Pair(real, real), at)
         n = int(known)
         if n == 0:
             raise self.refuse(at, "a complex number to the power of 0", "write 1.0")

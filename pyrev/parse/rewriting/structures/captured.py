@@ -15,7 +15,7 @@ import numpy as np
 from pyrev.ir.diagnostics import ArgumentError
 from pyrev.parse.bindings import local_names, nodes_of, parameters
 from pyrev.parse.grounds import Missing, name_behind
-from pyrev.parse.rewriting.field_reads import used_fields
+from pyrev.parse.rewriting.field_reads import LENGTH, used_fields
 from pyrev.parse.rewriting.known_values import is_none
 from pyrev.parse.rewriting.made_texts import ROOTS, Lookup, read_in
 from pyrev.parse.rewriting.structures.objects import at_path, fields_of, shape_of
@@ -77,7 +77,7 @@ def _captured(
     if kind not in ("dict", "object", "named tuple"):
         return None
     paths = used_fields(node, name, lookup)
-    if paths is None and kind == "dict":
+    if kind == "dict" and (paths is None or LENGTH in paths):
         return None  # which keys there are may be asked, and be another answer later
     try:
         shape = shape_of(value, paths)

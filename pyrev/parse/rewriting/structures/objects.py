@@ -14,6 +14,7 @@ import numpy as np
 
 from pyrev.ir.diagnostics import ArgumentError
 from pyrev.parse.rewriting.complex_numbers.arguments import COMPLEX
+from pyrev.parse.rewriting.field_reads import LENGTH
 from pyrev.parse.rewriting.structures.method_reads import attributes_of, reads
 from pyrev.parse.rewriting.structures.shapes import Key, Shape
 from pyrev.parse.source import library_of
@@ -52,6 +53,8 @@ def shape_of(
         return None
     if kind == COMPLEX.kind:
         return COMPLEX
+    if paths is not None and LENGTH in paths:
+        paths = [p for p in paths if p != LENGTH] if kind == "records" else None
     if kind in ("object", "named tuple") and (paths is None or paths):
         read = reads(type(value), fields, paths)
         paths, stored = read.paths, {*stored, *read.stored}
