@@ -191,9 +191,16 @@ def parse(
                 with contextlib.suppress(UnsupportedError, InternalError):
                     again = Effort(effort.most // 4)
                     return read_(replace(asked, by_field=True, effort=again))
+            if types is None and codes <= _OF_INTEGERS:
+                with contextlib.suppress(UnsupportedError, InternalError):
+                    again = Effort(effort.most // 4)
+                    read_(replace(asked, integers=True, effort=again))
+                    error.waits = True  # a call may give integers
             raise
 
 
+# What may be found because parameters are taken for floats.
+_OF_INTEGERS = frozenset(["P206", "P210"])
 # What is found whatever is made of tuples and lists.
 _OF_OTHERS = frozenset(["P101", "P104", "P105", "P114", "P116", "P117"])
 
@@ -336,6 +343,8 @@ class _Asked:
     #: Ranks to begin with, and those of parameters that have no others.
     least: Mapping[str, int] = field(default_factory=dict)
     exact: Mapping[str, int] = field(default_factory=dict)
+    #: Are parameters of which nothing is said integers?
+    integers: bool = False
     #: The names of which each version is a variable; None for all.
     split: frozenset[str] | None = frozenset()
     #: Are tuples read field by field?
@@ -404,7 +413,7 @@ def _read(asked: _Asked, seen: dict[str, int]) -> Parsed:
         function,
         source,
         functions,
-        _given(source, types or {}, asked.exact),
+        _given(source, types or {}, asked.exact, asked.integers),
         types is not None,
         asked.split,
         grounds,
@@ -593,10 +602,15 @@ def _functions(forms: Forms) -> tuple[tuple[str, FunctionType], ...]:
 
 
 def _given(
-    source: Source, types: Mapping[str, tuple[int, str]], exact: Mapping[str, int]
+    source: Source,
+    types: Mapping[str, tuple[int, str]],
+    exact: Mapping[str, int],
+    integers: bool,
 ) -> Given:
     """What annotations, a call and a guess say of the parameters."""
     given = {p.id: _annotated(p.annotation) for p in parameters(source.node)}
+    if integers:
+        given = {n: (rank, dtype or "int64") for n, (rank, dtype) in given.items()}
     for name, (rank, dtype) in types.items():
         if name in given:
             given[name] = (rank, dtype)

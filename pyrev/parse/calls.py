@@ -255,6 +255,10 @@ def _inlined(
     for name, value in values.items():
         if isinstance(value, Array):
             values[name] = reusable(w, value, scope, name)
+        elif helper.doubles and not isinstance(value, Tuple):
+            values[name] = Call("float64", (value,), loc=at)
+    if helper.doubles and not _of_doubles(w, helper, values, at):
+        return Refused()
     helper = of_kinds(w, helper, values, scope)
     mark = w.emit.mark
     if cycle is not None:
@@ -277,6 +281,22 @@ def _inlined(
         whole = whole and _counts(spoken_of.source.node) == {len(returned.elements)}
         return Tuple(returned.elements, whole)
     return returned
+
+
+def _of_doubles(
+    w: Walk, helper: Helper, values: Mapping[str, Operand], at: Loc
+) -> bool:
+    """Can each array among the arguments be checked to hold floats of 64 bits?"""
+    for value in values.values():
+        if not isinstance(value, Array):
+            continue
+        if value.name is None:
+            because = f"`{helper.name}` is a ufunc of Numba's, and is given an array"
+            because += " that is computed here"
+            w.refuse("P107", at, because, "give that a name first: `y = x * 2.0`")
+            return False
+        w.found.alike_kinds.append((value.name, "float64", at))
+    return True
 
 
 def _counts(node: gast.AST) -> set[int | None]:

@@ -22,7 +22,7 @@ from pyrev.parse.library import entries_of
 from pyrev.parse.names import object_of, scalar_for
 from pyrev.parse.points_to import is_reachable
 from pyrev.parse.scopes import Helper, Scope
-from pyrev.parse.source import Source, default_values, plain, read
+from pyrev.parse.source import Source, default_values, of_doubles, plain, read
 from pyrev.parse.streams import Stream
 from pyrev.parse.values import Array, Operand, Refused
 from pyrev.parse.walk import Walk
@@ -31,6 +31,8 @@ from pyrev.parse.walk import Walk
 def helper_of(w: Walk, function: object, at: Loc) -> Helper | Refused | None:
     """The helper that a Python function is, None if it is no plain function."""
     python = plain(function, w.env.grounds)
+    doubles = None if python is not None else of_doubles(function, w.env.grounds)
+    python = doubles if python is None else python
     if python is None:
         return None
     try:
@@ -39,7 +41,7 @@ def helper_of(w: Walk, function: object, at: Loc) -> Helper | Refused | None:
         for f in error.findings:
             w.refuse(f.code, at, f.because, f.help)
         return Refused()
-    return Helper(python.__name__, source, python, None)
+    return Helper(python.__name__, source, python, None, doubles=doubles is not None)
 
 
 def function_argument(w: Walk, node: gast.AST, scope: Scope) -> object | None:

@@ -128,6 +128,8 @@ class Helper:
     python: FunctionType | None
     scope: Scope | None
     original: gast.AST | None = None
+    #: Are its arguments made floats of 64 bits, as Numba's ufuncs of such do?
+    doubles: bool = False
 
     @property
     def key(self) -> object:

@@ -161,6 +161,16 @@ def plain(f: object, grounds: Grounds | None = None) -> FunctionType | None:
     return f
 
 
+def of_doubles(f: object, grounds: Grounds) -> FunctionType | None:
+    """The plain function behind a ufunc of Numba's for floats of 64 bits alone, or for
+    whatever came first: which loop shorter ones take depends on the calls before.
+    """
+    types = {*"".join(getattr(f, "types", ()))}
+    if type(f).__name__ != "DUFunc" or (f._frozen and types != {*"d->"}):  # type: ignore[attr-defined]
+        return None
+    return plain(grounds.attribute(f, "_dispatcher"), grounds)
+
+
 def library_of(f: object) -> str:
     """The numerical library that a function comes from; empty if from none."""
     module = str(getattr(f, "__module__", "")).partition(".")[0]

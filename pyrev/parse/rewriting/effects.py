@@ -95,8 +95,9 @@ def writes(function: FunctionType) -> bool:
     return looked(function, "writes", look, False)
 
 
-#: The methods of arrays, and of lists and dictionaries.
-_OF_ARRAYS = frozenset(n for cls in (np.ndarray, list, dict) for n in dir(cls))
+#: The methods of arrays, of lists and dictionaries, and of what draws random numbers.
+_KNOWN = (np.ndarray, list, dict, np.random.Generator, np.random.RandomState)
+_OF_ARRAYS = frozenset(n for cls in _KNOWN for n in dir(cls))
 #: NumPy's functions that write to what they are given by position.
 _WRITING = frozenset(
     ["copyto", "put", "place", "putmask", "fill_diagonal", "put_along_axis", "at"]
