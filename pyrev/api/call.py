@@ -24,7 +24,7 @@ from pyrev.driver.arguments import (
     kind_of,
     spread,
 )
-from pyrev.driver.cells import Cell, check_cells
+from pyrev.driver.cells import Cell, check_cells, check_outside
 from pyrev.driver.draws import Draws, Generators, check_drawing
 from pyrev.driver.forms import Structures, all_usual, built, flattened, forms_of
 from pyrev.driver.function import Function
@@ -360,6 +360,7 @@ class Call:
             )
         if self._cells:
             self._left_plain()
+            check_outside(self._cells, self.function.parsed.captured)
         rows = self.plan.once("flat", lambda: self.function.typed(self.kinds).flat)
         if rows:
             check_contiguous(self.function.program, self.values, rows)

@@ -18,6 +18,7 @@ from pyrev.ir.dtypes import concrete, expr_dtype, infer, is_float
 from pyrev.ir.nodes import Add, Assign, Program, walk
 from pyrev.parse.rewriting.structures.objects import CELLS
 from pyrev.parse.rewriting.structures.shapes import Key, Shape
+from pyrev.parse.scopes import Capture, Runs
 
 #: The dtypes beside which a number and an element of an array mean the same.
 _ALIKE = frozenset(["bool", "int64", "float64", "weak int", "weak float"])
@@ -99,6 +100,19 @@ def check_cells(
         if left == weak:
             return frozenset(weak)
         weak = left
+
+
+def check_outside(cells: Sequence[Cell], captured: Sequence[Capture | Runs]) -> None:
+    """Raises `ArgumentError` where the function also reads one of these numbers from
+    outside: there it would have the number from before.
+    """
+    for one in captured:
+        place = one.place()
+        for cell in cells:
+            if place is not None and place[0] is cell.owner and place[1] == cell.key:
+                raise ArgumentError(
+                    f"`{cell.name}` and `{one.name}` are one number, which is written"
+                )
 
 
 def _weak(dtype: str, weak: bool) -> str:

@@ -86,6 +86,15 @@ def name_behind(name: str, steps: tuple[tuple[bool, str | int], ...]) -> str:
     return made
 
 
+def place_behind(f: FunctionType, name: str) -> tuple[object, str | int] | None:
+    """The object that such a name's field is in, and the key; None for other names."""
+    if name not in _BEHIND:
+        return None
+    base, steps = _BEHIND[name]
+    around = name_behind(base, steps[:-1]) if len(steps) > 1 else base
+    return lookup(f, around), steps[-1][1]
+
+
 def base_name(name: str) -> str:
     """The name from outside, of what such a name stands for a field of, or itself."""
     return _BEHIND[name][0] if name in _BEHIND else name

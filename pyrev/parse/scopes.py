@@ -14,7 +14,7 @@ import numpy as np
 from pyrev.ir.nodes import Loc
 from pyrev.ir.special import SPECIAL
 from pyrev.parse.bindings import Names, parameters
-from pyrev.parse.grounds import Missing, lookup
+from pyrev.parse.grounds import Missing, lookup, place_behind
 from pyrev.parse.source import Source
 from pyrev.parse.values import Operand
 from pyrev.runtime.error_boundary import reads_users
@@ -61,6 +61,10 @@ class Capture:
             value = getattr(value, attribute)
         return int(value) if isinstance(value, IntEnum) else value
 
+    def place(self) -> tuple[object, str | int] | None:
+        """The object that it is a field of, and the key; None for what is none."""
+        return place_behind(self.holder, self.path[0])
+
 
 @dataclass(frozen=True, slots=True)
 class Runs:
@@ -72,6 +76,9 @@ class Runs:
     def read(self) -> object:
         """The number, which CPython can call."""
         return self.handle
+
+    def place(self) -> None:
+        """It is no field of anything."""
 
 
 @dataclass(slots=True)

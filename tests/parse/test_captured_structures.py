@@ -241,6 +241,30 @@ def test_what_else_is_done_to_it_is_refused(f: Any) -> None:
     assert repr(before) == repr((vars(CFG), PARAMS, BODY.mass))
 
 
+def written_and_read(model, x):
+    model.grow(x[0])
+    return BODY.mass * x[1]
+
+
+def written_there(model, x):
+    model[0] = x[0]
+    return CFG.w[0] * x[1]
+
+
+def test_what_is_written_is_not_read_from_outside_too() -> None:
+    ours = pyrev.differentiable(target="python")(written_and_read)
+    other = Body(1.0)
+    assert pyrev.vjp(ours, other, X)[0] == pytest.approx(BODY.mass * X[1])
+    before = BODY.mass
+    with pytest.raises(pyrev.ArgumentError, match="one number"):
+        pyrev.vjp(ours, BODY, X)
+    assert BODY.mass == before
+    arrays = pyrev.differentiable(target="python")(written_there)
+    assert pyrev.vjp(arrays, np.zeros(3), X)[0] == pytest.approx(CFG.w[0] * X[1])
+    with pytest.raises(pyrev.ArgumentError):
+        pyrev.vjp(arrays, CFG.w, X)
+
+
 def test_the_text_names_the_fields() -> None:
     text = pyrev.differentiable(of_an_object).adjoint.source
     assert "CFG_k" in text and "CFG_inner_dx" in text
