@@ -49,10 +49,11 @@ def shape_of(
     those that are `stored`; None for others. It is in the structures `around` it.
     """
     kind, fields = fields_of(value)
-    if not kind:
+    if not kind or any(v is value for v in around):
         return None
     if kind == COMPLEX.kind:
         return COMPLEX
+    around = (*around, value)
     if paths is not None and LENGTH in paths:
         paths = [p for p in paths if p != LENGTH] if kind == "records" else None
     if kind in ("object", "named tuple") and (paths is None or paths):
@@ -74,7 +75,6 @@ def shape_of(
         fields = {k: v for k, v in fields.items() if k in inner}
         fields |= {k: getattr(value, k) for k in inner if k not in map(str, fields)}
     elif kind == "object" and not dataclasses.is_dataclass(value):
-        around = (*around, value)
         fields = {**_of_class(type(value)), **fields}
         fields = {k: v for k, v in fields.items() if _may_be_field(v, around)}
     named = kind in ("named tuple", "object") or isinstance(value, list)
@@ -158,7 +158,8 @@ _HOLDERS = ("types.SimpleNamespace", "argparse.Namespace")
 def _is_users(cls: type) -> bool:
     """Is this a class of a user's, whose attributes are what they seem to be?"""
     module = cls.__module__
-    if module.partition(".")[0] in sys.stdlib_module_names or library_of(cls):
+    top = module.partition(".")[0]
+    if top in sys.stdlib_module_names or top == "pyrev" or library_of(cls):
         return f"{module}.{cls.__qualname__}" in _HOLDERS
     usual = (object, SimpleNamespace)
     own = [c for c in cls.__mro__ if c not in usual and "__getattribute__" in vars(c)]
