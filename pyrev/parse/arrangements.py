@@ -38,7 +38,7 @@ JOINED = frozenset(["concatenate", "stack", "vstack", "hstack", "column_stack"])
 #: Methods of arrays that are functions of NumPy with the array in front.
 METHODS = frozenset(
     ["transpose", "swapaxes", "ravel", "flatten", "reshape", "squeeze", "cumsum"]
-    + ["cumprod", "diagonal"]
+    + ["cumprod", "diagonal", "trace"]
 )
 
 

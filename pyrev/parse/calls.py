@@ -32,6 +32,7 @@ from pyrev.parse.helpers import (
 from pyrev.parse.known_calls import cast_like, is_known, known_call, read_method
 from pyrev.parse.library import entries_of, in_words, of_method
 from pyrev.parse.library.outside import outside
+from pyrev.parse.library.sorting import by_keys
 from pyrev.parse.library_calls import Standing, chosen_text
 from pyrev.parse.names import find, object_of, referred
 from pyrev.parse.opaque import opaque_call
@@ -105,6 +106,13 @@ def read_call(
         read = read_seed if drawn.method == "seed" else read_draw
         return read(w, drawn, node, scope)
     listed, first = _listed(w, function, node.func, scope)
+    match node:
+        case gast.Call(
+            args=[gast.Tuple(elts=keys) | gast.List(elts=keys)], keywords=[]
+        ) if listed is np.lexsort and len(keys) in (2, 3):
+            # An array of them all would have one dtype.
+            listed = by_keys
+            node = gast.copy_location(gast.Call(node.func, keys, []), node)
     if entries_of(listed):
         found = from_library(w, listed, text, node, first, scope)
         if found is not None:

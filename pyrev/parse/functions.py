@@ -63,6 +63,18 @@ TABLE: dict[str, str] = {
         "x1, x2: where(x1 == x2, 0.5 * x1 + 0.5 * x2 + log(2.0),"
         " where(x1 > x2, x1 + log1p(exp(x2 - x1)), x2 + log1p(exp(x1 - x2))))"
     ),
+    "np.logaddexp2": (
+        "x1, x2: where(x1 == x2, 0.5 * x1 + 0.5 * x2 + 1.0, where(x1 > x2,"
+        " x1 + 1.4426950408889634 * log1p(2.0 ** (x2 - x1)),"
+        " x2 + 1.4426950408889634 * log1p(2.0 ** (x1 - x2))))"
+    ),
+    "np.fix": "x: trunc(x)",
+    "np.signbit": "x: copysign(1.0, x) < 0",
+    "np.isposinf": "x: isinf(x) & (x > 0)",
+    "np.isneginf": "x: isinf(x) & (x < 0)",
+    "np.isreal": "x: (x == x) | (x != x)",
+    "np.iscomplex": "x: (x == x) & (x != x)",
+    "np.positive": "x: -(-x)",  # which no truth value has
     "np.around": "a: rint(a)",
     "np.round": "a: rint(a)",
     "np.clip": "a, a_min, a_max: minimum(maximum(a, a_min), a_max)",

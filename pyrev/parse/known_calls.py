@@ -60,7 +60,9 @@ from pyrev.parse.reductions import (
     reduce_axes,
     variance,
 )
+from pyrev.parse.rewriting.made_texts import name_of, placed
 from pyrev.parse.scopes import (
+    NUMPY,
     Capture,
     Helper,
     Scope,
@@ -94,7 +96,7 @@ def is_known(function: object) -> bool:
     """Is this a function of the tables?"""
     if function is len or function is probe or is_range(function):
         return True
-    if meaning(function) is not None:
+    if function is np.select or meaning(function) is not None:
         return True
     try:
         return any(
@@ -118,6 +120,10 @@ def known_call(
         return read_record_place(w, node, scope)
     if function in _ROUNDING and (parts := rounding_parts(node)) is not None:
         return read_rounding(w, *parts, text, at, scope)
+    if function is np.fix and len(node.args) == 1 and not node.keywords:
+        return read_fix(w, node.args[0], text, at, scope)
+    if function is np.select:
+        return read_selection(w, node, scope)
     found = meaning(function)
     if found is not None:
         named = module_name(function)
@@ -393,11 +399,13 @@ def read_method(w: Walk, node: gast.Call, scope: Scope) -> Operand | None:
     at = scope.source.loc(node)
     base, name = node.func.value, node.func.attr
     known = name in REDUCING or name in METHODS
-    known = known or name in ("dot", "copy", "astype", "clip", "round")
+    known = known or name in ("dot", "copy", "astype", "clip", "round", "item")
     if not known or (isinstance(base, gast.Name) and referred(w, base, scope) is None):
         return None
     if name == "copy" and not node.args and not node.keywords:
         return read_copy(w, base, scope)
+    if name == "item" and node.args and not node.keywords:
+        return read_item(w, node, scope)
     if name == "dot" and len(node.args) == 1 and not node.keywords:
         return read_product(w, "dot", [base, node.args[0]], scope, at)
     if name in ("clip", "round"):
@@ -473,6 +481,59 @@ def _of_64_bits(value: Operand) -> Operand:
         return value
     word = "float64" if WEAK_FLOAT in kinds else "int64"
     return Call(word, (value,), loc=value.loc)
+
+
+def read_fix(
+    w: Walk, node: gast.AST, text: str, at: Loc, scope: Scope
+) -> Operand | None:
+    """``np.fix(x)``; integers are themselves where NumPy leaves them so."""
+    value = read_operand(w, node, scope)
+    element = value.element if isinstance(value, Array) else value
+    kept = isinstance(np.fix(np.int64(1)), np.integer)
+    if kept and is_integral(w, element) and known_dtype(w, element) != "bool":
+        if isinstance(value, Array):
+            return make(w, replace(value, view=False), "whole", at)
+        return value
+    found = meaning(np.fix)
+    assert found is not None
+    return meant(w, found, text, ("x",), [value], at, True)
+
+
+def read_selection(w: Walk, node: gast.Call, scope: Scope) -> Operand | None:
+    """``np.select([a, b], [x, y], z)``: one `np.where` in the other."""
+    given = dict(zip(("condlist", "choicelist", "default"), node.args, strict=False))
+    given |= {k.arg: k.value for k in node.keywords}
+    match given.get("condlist"), given.get("choicelist"):
+        case (
+            gast.List(elts=[_, *_] as tests) | gast.Tuple(elts=[_, *_] as tests),
+            gast.List(elts=choices) | gast.Tuple(elts=choices),
+        ) if len(tests) == len(choices) and len(given) <= 3 and len(node.args) <= 3:
+            made = given.get("default", placed(gast.Constant(0, None), node))
+            where = placed(gast.Attribute(name_of(NUMPY), "where", gast.Load()), node)
+            for test, choice in zip(reversed(tests), reversed(choices), strict=True):
+                made = gast.copy_location(
+                    gast.Call(where, [test, choice, made], []), node
+                )
+            return read_operand(w, made, scope)
+    w.refuse(
+        "P108",
+        scope.source.loc(node),
+        "`np.select` does not take these arguments here",
+        "write out both lists, which are of one length, and the default",
+    )
+    return None
+
+
+def read_item(w: Walk, node: gast.Call, scope: Scope) -> Operand | None:
+    """``a.item(i, k)``, with a subscript for each axis: a number of Python's."""
+    assert isinstance(node.func, gast.Attribute)
+    at = scope.source.loc(node)
+    index = node.args[0] if len(node.args) == 1 else gast.Tuple(node.args, gast.Load())
+    place = gast.Subscript(node.func.value, placed(index, node), gast.Load())
+    value = read_number(w, gast.copy_location(place, node), scope)
+    if known_dtype(w, value) == "bool":
+        return Call("bool", (value,), loc=at)
+    return Call("int" if is_integral(w, value) else "float", (value,), loc=at)
 
 
 def refuse_arguments(w: Walk, text: str, node: gast.Call, scope: Scope) -> None:

@@ -19,6 +19,48 @@ def append_all(arr: Vector, values: Vector) -> Vector:
     return np.concatenate((arr, values))
 
 
+@means(np.append)
+def append_after(arr: Number, values: Vector) -> Vector:
+    """One element in front."""
+    return np.concatenate((np.array([arr]), values))
+
+
+@means(np.append)
+def append_two(arr: Number, values: Number) -> Vector:
+    """Two elements."""
+    return np.array([arr, values])
+
+
+@means(np.append)
+def append_to_all(arr: Matrix, values: Vector) -> Vector:
+    """The elements of a matrix, row by row, and more."""
+    return np.concatenate((arr.ravel(), values))
+
+
+@means(np.append)
+def append_all_to_all(arr: Matrix, values: Matrix) -> Vector:
+    """The elements of two matrices, row by row."""
+    return np.concatenate((arr.ravel(), values.ravel()))
+
+
+@means(np.append, axis=0)
+def append_rows(arr: Matrix, values: Matrix) -> Matrix:
+    """The rows of both."""
+    return np.concatenate((arr, values))
+
+
+@means(np.append, axis=1)
+def append_columns(arr: Matrix, values: Matrix) -> Matrix:
+    """The columns of both."""
+    return np.concatenate((arr, values), axis=1)
+
+
+@means(np.append, axis=0)
+def append_along(arr: Vector, values: Vector) -> Vector:
+    """The elements of both."""
+    return np.concatenate((arr, values))
+
+
 @means(np.take, method="take", mode="raise")
 def take_one(a: Vector, indices: Number) -> Number:
     """One element."""
@@ -57,6 +99,40 @@ def repeat(a: Vector, repeats: Count) -> Vector:
     for i in range(a.shape[0]):
         for k in range(times):
             made[i * times + k] = a[i]
+    return made
+
+
+@means(np.repeat)
+def repeat_number(a: Number, repeats: Count) -> Vector:
+    """A number several times."""
+    return np.full(int(repeats), a)
+
+
+@means(np.repeat, axis=0)
+def repeat_along(a: Vector, repeats: Count) -> Vector:
+    """Each element several times."""
+    return np.repeat(a, repeats)
+
+
+@means(np.repeat, axis=0)
+def repeat_rows(a: Matrix, repeats: Count) -> Matrix:
+    """Each row several times."""
+    times = int(repeats)
+    made = np.empty((a.shape[0] * times, a.shape[1]), dtype=a.dtype)
+    for i in range(made.shape[0]):
+        for k in range(a.shape[1]):
+            made[i, k] = a[i // times, k]
+    return made
+
+
+@means(np.repeat, axis=1)
+def repeat_columns(a: Matrix, repeats: Count) -> Matrix:
+    """Each column several times."""
+    times = int(repeats)
+    made = np.empty((a.shape[0], a.shape[1] * times), dtype=a.dtype)
+    for i in range(a.shape[0]):
+        for k in range(made.shape[1]):
+            made[i, k] = a[i, k // times]
     return made
 
 

@@ -26,6 +26,39 @@ def argsort(a: Vector) -> Vector:
     return order
 
 
+@means(np.lexsort)
+def lexsort(keys: Matrix) -> Vector:
+    """Places in the order of the last row; of equal ones in that of the row before."""
+    order = in_order(keys[0])
+    for r in range(1, keys.shape[0]):
+        order = order[in_order(keys[r][order])]
+    return order
+
+
+def by_keys(*keys: Vector) -> Vector:
+    """``np.lexsort(keys)`` of keys that are written out, each of a dtype of its own."""
+    return np.lexsort(keys)
+
+
+@means(by_keys)
+def by_two_keys(first: Vector, second: Vector) -> Vector:
+    """Places in the order of the second; of equal ones in that of the first."""
+    if first.shape[0] != second.shape[0]:
+        raise ValueError("all keys need to be the same shape")
+    order = in_order(first)
+    return order[in_order(second[order])]
+
+
+@means(by_keys)
+def by_three_keys(first: Vector, second: Vector, third: Vector) -> Vector:
+    """The same of three."""
+    if first.shape[0] != second.shape[0] or first.shape[0] != third.shape[0]:
+        raise ValueError("all keys need to be the same shape")
+    order = in_order(first)
+    order = order[in_order(second[order])]
+    return order[in_order(third[order])]
+
+
 @means(np.sort, kind=ANY, stable=ANY)
 def sort(a: Vector) -> Vector:
     """The elements in ascending order."""

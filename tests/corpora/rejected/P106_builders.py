@@ -22,10 +22,10 @@ def f(x):
 #      |         ^^^^^^^^^^ a set is made here
 #   help: use arrays and scalars
 #
-# P106_builders.py:5:17: P107 this function is not known here
+# P106_builders.py:5:17: P108 the arguments do not fit the function
 #    5 |     d = x[0] if all(v > 0.0 for v in x) else x[1]
-#      |                 ^^^ `all` is a function that pyrev does not know
-#   help: write it as loops and arithmetic in a plain function
+#      |                 ^^^^^^^^^^^^^^^^^^^^^^^ `all` does not take these arguments here
+#   help: give it iterable (1 axis)
 #
 # P106_builders.py:5:20: P106 this kind of value is outside the language
 #    5 |     d = x[0] if all(v > 0.0 for v in x) else x[1]

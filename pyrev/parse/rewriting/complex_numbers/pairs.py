@@ -545,7 +545,7 @@ class Separation(Expressions):
         if op not in ("*", "/", "**"):
             raise self.refuse(s, "this operator of complex numbers", USE)
         left = Pair(as_read(target.re), as_read(target.im))
-        if isinstance(s.target, gast.Name) and self._is_array(s):
+        if isinstance(s.target, gast.Name) and _is_array(s, self.place, self.kinds):
             whole = gast.Constant(..., None)
             place = gast.Subscript(copy.deepcopy(s.target), whole, gast.Store())
             read = name_of(s.target.id, s.target)
@@ -609,14 +609,6 @@ class Separation(Expressions):
                     ):
                         return False
         return True
-
-    def _is_array(self, s: gast.AugAssign) -> bool:
-        """Was the last thing that its target was bound to an array that is made?"""
-        found = _bound_before(self.place.node.body, s, None)
-        match found:
-            case gast.Call(func=func):
-                return self.kinds.outside(func, self.place) in _ARRAYS
-        return False
 
     def _is_computed(self, e: gast.AST) -> bool:
         """Does an expression give a number, or an array that is new?"""
@@ -683,6 +675,14 @@ _NEW_ONES = [complex, *(getattr(np, n) for n in sorted(_NEW))]
 #: Those that give arrays whatever they are given.
 _ARRAYS = [getattr(np, n) for n in ("zeros", "ones", "empty", "full")]
 _ARRAYS += [getattr(np, n) for n in ("zeros_like", "ones_like", "full_like")]
+
+
+def _is_array(s: gast.AugAssign, place: Place, kinds: Kinds) -> bool:
+    """Was the last thing that its target was bound to an array that is made?"""
+    match _bound_before(place.node.body, s, None):
+        case gast.Call(func=func):
+            return kinds.outside(func, place) in _ARRAYS
+    return False
 
 
 def _bound_before(
