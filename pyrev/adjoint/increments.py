@@ -14,7 +14,7 @@ from typing import assert_never
 from pyrev.adjoint.activity import flows
 from pyrev.adjoint.discarded import finite, steady
 from pyrev.adjoint.rules import RULES, implied, is_tame, partial, repeated
-from pyrev.adjoint.slopes import refuse_second
+from pyrev.adjoint.slopes import refuse_drawn, refuse_second
 from pyrev.adjoint.spared import guarded
 from pyrev.analysis.value_ranges import UNKNOWN, ValueRanges
 from pyrev.ir.dtypes import Floats, as_float, as_wide, expr_dtype
@@ -123,6 +123,9 @@ class Increments:
             case Call("by_rule", (x,)):
                 if flows(x) & self.active:
                     raise refuse_second(loc)
+            case Call("drawn"):
+                if flows(value) & self.active:
+                    raise refuse_drawn(loc)
             case Call("*", (a, b)) if a == b:
                 square = Call("**", (a, Const(2)))
                 self.contribute(square, cotangent, at, loc, out)

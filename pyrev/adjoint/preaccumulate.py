@@ -58,7 +58,8 @@ from pyrev.parse.shapes import number
 #: Operations whose sides are only computed where a test says so, or that say something
 #: of derivatives themselves: a run with one of them is left as it is.
 _APART = frozenset(
-    "where and or along along_steep once value by_rule probe stop_gradient".split()
+    "where and or along along_steep once value by_rule probe stop_gradient"
+    " drawn".split()
 )
 
 

@@ -144,4 +144,6 @@ def _stays(e: Expr) -> bool:
 
 
 #: What says something of the place where it stands.
-_STAYS = frozenset({"probe", "along", "along_steep", "once", "value", "by_rule"})
+_STAYS = frozenset(
+    {"probe", "along", "along_steep", "once", "value", "by_rule", "drawn"}
+)

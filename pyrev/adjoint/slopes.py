@@ -40,12 +40,14 @@ from pyrev.ir.nodes import (
 
 #: The second is for a slope that may be infinite.
 ALONG = ("along", "along_steep")
+#: What says something of the derivative of its first argument, and is that.
+_SAYS = (*ALONG, "once", "value", "drawn")
 
 
 def has_slopes(program: Program) -> bool:
     """Is there a value with a derivative of its own?"""
     return any(
-        isinstance(e, Call) and e.op in (*ALONG, "once", "value")
+        isinstance(e, Call) and e.op in _SAYS
         for s in walk(program.body)
         for top in exprs(s)
         for e in walk_expr(top)
@@ -68,7 +70,7 @@ def valued(program: Program) -> Program:
         match inner:
             case Call("once", args):
                 return Call("by_rule", tuple(map(value, args)), loc=e.loc)
-            case Call("value", (plain,)):
+            case Call("value", (plain,)) | Call("drawn", (plain, _)):
                 return value(plain)
         return rebuild(e, tuple(map(value, children(e)))) if children(e) else e
 
@@ -82,7 +84,7 @@ def without_slopes(program: Program) -> Program:
     only = _for_slopes(program.body)
 
     def value(e: Expr) -> Expr:
-        plain = isinstance(e, Call) and e.op in (*ALONG, "once", "value")
+        plain = isinstance(e, Call) and e.op in _SAYS
         return e.args[0] if isinstance(e, Call) and plain else e
 
     body = map_block(program.body, value)
@@ -144,6 +146,22 @@ def refuse_second(loc: Loc) -> UnsupportedError:
                 " and a rule says no more than the first",
                 "leave out custom_vjp for second derivatives, or write the rule"
                 " without the result",
+            )
+        ]
+    )
+
+
+def refuse_drawn(loc: Loc) -> UnsupportedError:
+    """The error for a derivative of what is drawn by a parameter that shapes it."""
+    return UnsupportedError(
+        [
+            Finding(
+                "P306",
+                loc,
+                "the derivative of what is drawn here is asked for by a parameter that"
+                " decides its shape, and a drawn number does not say how it moves",
+                "leave that parameter out of `wrt`, or stop it:"
+                " `pyrev.stop_gradient(shape)`",
             )
         ]
     )

@@ -21,7 +21,7 @@ from pyrev.adjoint.rules import (
     partial,
     repeated,
 )
-from pyrev.adjoint.slopes import refuse_second
+from pyrev.adjoint.slopes import refuse_drawn, refuse_second
 from pyrev.adjoint.spared import spared
 from pyrev.analysis.value_ranges import ValueRanges
 from pyrev.ir.dtypes import Floats, as_float, as_wide, expr_dtype, infer
@@ -329,6 +329,8 @@ class _Tangent:
                 return selected
             case Call("by_rule"):
                 raise refuse_second(expr.loc)
+            case Call("drawn"):
+                raise refuse_drawn(expr.loc)
             case Call("*") if powers := repeated(expr, self.types):
                 return self.product(powers, expr)
             case Call(op, args):

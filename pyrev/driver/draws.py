@@ -124,7 +124,7 @@ class Draws:
             return self.draw_whole(values, generators, writes)
         site = self._site
         draw = getattr(generators.streams[site.stream], site.method)
-        return {site.buffer: draw(number)}
+        return {site.buffer: draw(size=number)}
 
     def draw_whole(
         self, values: Mapping[str, Any], generators: Generators, writes: bool
@@ -306,14 +306,23 @@ class _Requests:
         self._sites, self._drawn = drawing.sites, drawn
         self._streams = dict(streams)
         self._given: list[Any] = []
+        self._elements: list[Any] = []
 
     def __setitem__(self, place: tuple[int, int], value: Any) -> None:
         site = self._sites[place[0]]
         if place[1] < len(site.given):
             self._given.append(value)
             return
+        if place[1] > len(site.given):
+            self._elements.append(value)
+            return
         given = dict(zip(site.given, self._given, strict=True))
         self._given.clear()
+        if site.vector:
+            given[site.vector] = np.array(self._elements, "float64")
+            self._elements.clear()
+        if site.places and not given["a"]:
+            given["a"] = np.empty(0)  # NumPy has other words for it than for no places
         if site.method in ("default_rng", "RandomState"):
             self._streams[site.stream] = getattr(np.random, site.method)(**given)
             return

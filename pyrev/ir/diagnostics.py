@@ -53,6 +53,7 @@ CODES: dict[str, str] = {
     "P303": "a value that the gradient needs cannot be recorded",
     "P304": "the target has no form for this",
     "P305": "this is nested too deep",
+    "P306": "a drawn number has no derivative by this",
 }
 
 

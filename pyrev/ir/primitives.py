@@ -415,6 +415,8 @@ PRIMITIVES: dict[str, Primitive] = {
     ),
     "value": _operator("joined", work=8, x="0"),  # `preaccumulate` found its slopes
     "once": _operator("joined", work=8, x="0"),  # differentiable once
+    # drawn with a parameter, by which there is no derivative: that one is refused
+    "drawn": _operator("first", work=8, value="1", parameter="1"),
     "by_rule": _call(
         "joined", python="by_rule", x="1"
     ),  # in a derivative it is refused

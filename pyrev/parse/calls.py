@@ -37,6 +37,7 @@ from pyrev.parse.library_calls import Standing, chosen_text
 from pyrev.parse.names import find, object_of, referred
 from pyrev.parse.opaque import opaque_call
 from pyrev.parse.operands import read_operands
+from pyrev.parse.picks import read_pick
 from pyrev.parse.reading import read_operand
 from pyrev.parse.rewriting.by_field.definitions import helper_with_fields
 from pyrev.parse.rewriting.complex_numbers.kinds import holds_complex, may_be_complex
@@ -66,7 +67,7 @@ from pyrev.parse.ruled_calls import (
 )
 from pyrev.parse.scopes import Helper, Scope, home, kind_of
 from pyrev.parse.source import default_values, library_of
-from pyrev.parse.streams import Draw, stream_of
+from pyrev.parse.streams import PICKS, Draw, stream_of
 from pyrev.parse.subscripts import measured
 from pyrev.parse.values import Array, Nothing, Operand, Refused, Tuple, Value
 from pyrev.parse.walk import Passed, Walk
@@ -103,8 +104,12 @@ def read_call(
         if w.env.ahead or hasattr(node, AHEAD):
             w.refuse("P106", at, *_DRAWN_LENGTH)
             return Refused()
-        read = read_seed if drawn.method == "seed" else read_draw
-        return read(w, drawn, node, scope)
+        given = _drawn(w, drawn, node, scope)
+        if isinstance(given, Nothing) and not dropped:
+            because = f"`{text}` gives nothing, and its value is used here"
+            w.refuse("P108", at, because, "write the call as a line of its own")
+            return Refused()
+        return given
     listed, first = _listed(w, function, node.func, scope)
     match node:
         case gast.Call(
@@ -144,6 +149,15 @@ def read_call(
         read_operand(w, argument, scope)
     refuse_call(w, function, text, node, scope)
     return Refused()
+
+
+def _drawn(w: Walk, draw: Draw, node: gast.Call, scope: Scope) -> Value:
+    """What a method of a generator of random numbers gives."""
+    if draw.method == "seed":
+        return read_seed(w, draw, node, scope)
+    if draw.method in PICKS:
+        return read_pick(w, draw, node, scope)
+    return read_draw(w, draw, node, scope)
 
 
 def _class_of(w: Walk, node: gast.Call, scope: Scope) -> gast.AST | None:

@@ -20,8 +20,8 @@ it is what is compiled and differentiated.
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import gast
@@ -52,12 +52,14 @@ from pyrev.ir.nodes import (
 )
 from pyrev.parse.bindings import bindings, nodes_of
 from pyrev.parse.creation import read_shape
+from pyrev.parse.draw_methods import Form, Method, known_methods, method_of
 from pyrev.parse.names import object_of
 from pyrev.parse.operands import read_numbers
 from pyrev.parse.reading import read_number
 from pyrev.parse.scopes import Capture, Scope, home
 from pyrev.parse.streams import Draw, Drawing, Site, Stream
 from pyrev.parse.values import Array, Nothing, Operand, Refused, axis
+from pyrev.parse.whole_arrays import make
 
 if TYPE_CHECKING:
     from pyrev.parse.walk import Walk
@@ -73,42 +75,6 @@ class Buffer(Capture):
     def read(self) -> object:
         """An array as it will be, of a length that no call has yet."""
         return np.empty((0,) * self.rank, self.dtype)
-
-
-@dataclass(frozen=True, slots=True)
-class _Method:
-    """What a method draws: by which method of NumPy, which may be the same, and its
-    parameters with their defaults in front of `size`.
-
-    `moves`: are the parameters no part of what is drawn? Then derivatives pass through
-    them. Else what is drawn are integers.
-    """
-
-    draws: str
-    defaults: dict[str, float | None] = field(default_factory=dict)
-    moves: bool = True
-
-
-_BOTH = {
-    "random": _Method("random"),
-    "uniform": _Method("random", {"low": 0.0, "high": 1.0}),
-    "standard_normal": _Method("standard_normal"),
-    "normal": _Method("standard_normal", {"loc": 0.0, "scale": 1.0}),
-    "standard_exponential": _Method("standard_exponential"),
-    "exponential": _Method("standard_exponential", {"scale": 1.0}),
-}
-_NEW = {**_BOTH, "integers": _Method("integers", {"low": 0, "high": None}, False)}
-_LEGACY = {
-    **_BOTH,
-    "random_sample": _Method("random"),
-    "rand": _Method("random"),
-    "randn": _Method("standard_normal"),
-    "randint": _Method("randint", {"low": 0, "high": None}, False),
-}
-_KNOWN = (
-    "`random`, `uniform`, `standard_normal`, `normal`, `exponential` and `{}`, with"
-    " `size=`"
-)
 
 
 def begin_drawing(w: Walk) -> Drawing:
@@ -130,10 +96,8 @@ def read_draw(w: Walk, draw: Draw, node: gast.Call, scope: Scope) -> Operand | R
     """What a call of a method of a generator gives."""
     at = scope.source.loc(node)
     begin_drawing(w)
-    legacy = draw.stream.legacy
-    methods = _LEGACY if legacy else _NEW
-    known = _KNOWN.format("randint" if legacy else "integers")
-    method = methods.get(draw.method)
+    known = known_methods(draw.stream.legacy)
+    method = method_of(draw.method, draw.stream.legacy)
     if method is None:
         because = f"`{draw.method}` is no method of a generator that pyrev knows"
         helps = f"draw with {known}, or before the call, and pass the numbers on"
@@ -147,22 +111,64 @@ def read_draw(w: Walk, draw: Draw, node: gast.Call, scope: Scope) -> Operand | R
     size = given.pop("size", None)
     if isinstance(size, gast.Constant) and size.value is None:
         size = None
-    if not method.moves:
+    if method.form is None:
         return _read_whole(w, draw, method, given, size, scope, at)
     found = dict(zip(given, read_numbers(w, [*given.values()], scope), strict=True))
-    moved = [
-        w.emit.keep(_real(found.get(n, Const(d or 0.0)), at), n)
+    numbers = {
+        n: w.emit.keep(_real(found.get(n, Const(d or 0.0)), at), n)
         for n, d in method.defaults.items()
-    ]
-    _check_moved(w, draw.method, legacy, moved, at)
-    site = Site(draw.stream.name, method.draws, _buffer(w, "float64", scope))
-    return _drawn(w, site, [], moved, size, scope, at)
+    }
+    form = method.form(w, [*numbers.values()], draw.stream.legacy, at)
+    asked = [numbers[n] for n in method.shape]
+    buffer = buffer_of(w, "float64", scope)
+    site = Site(draw.stream.name, method.draws, buffer, method.shape)
+    if any(not isinstance(p, Const) for p in asked):
+        return _shaped(w, site, asked, form, size, scope, at)
+    return drawn_by(w, site, asked, size, scope, at, _as_float(form, size, at))
+
+
+def _as_float(form: Form, size: gast.AST | None, at: Loc) -> Form:
+    """What is drawn is a float of Python's, or an element of an array."""
+    if size is None:
+        return lambda drawn: form(_real(drawn, at))
+    return lambda drawn: Call("float64", (form(drawn),), loc=at)
+
+
+def _shaped(
+    w: Walk,
+    site: Site,
+    asked: Sequence[Expr],
+    form: Form,
+    size: gast.AST | None,
+    scope: Scope,
+    at: Loc,
+) -> Operand | Refused:
+    """What is made of numbers that have no derivative by what was `asked` for.
+
+    That is said in statements of its own: derivatives of others read the value.
+    """
+
+    def said(drawn: Expr) -> Expr:
+        for parameter in asked:
+            if not isinstance(parameter, Const):
+                drawn = Call("drawn", (drawn, parameter), loc=at)
+        return drawn
+
+    found = drawn_by(w, site, asked, size, scope, at, _as_float(said, size, at))
+    if isinstance(found, Refused):
+        return found
+    if isinstance(found, Array):
+        found = make(w, found, site.method, at)
+        element = Call("float64", (form(found.element),), loc=at)
+        return Array(found.shape, element, False, loc=at)
+    value = form(found)
+    return found if value == found else w.emit.temp(value, "drawn_value")
 
 
 def _read_whole(
     w: Walk,
     draw: Draw,
-    method: _Method,
+    method: Method,
     given: dict[str, gast.AST],
     size: gast.AST | None,
     scope: Scope,
@@ -181,9 +187,17 @@ def _read_whole(
         del given["high"]
     numbers = read_numbers(w, [*given.values()], scope)
     asked = [w.emit.keep(v, n) for n, v in zip(given, numbers, strict=True)]
-    buffer = _buffer(w, "int64", scope)
+    buffer = buffer_of(w, "int64", scope)
     site = Site(draw.stream.name, method.draws, buffer, (*given,), (*fixed,))
-    return _drawn(w, site, asked, [], size, scope, at)
+    form = integer_form(site.method, size is None, at)
+    return drawn_by(w, site, asked, size, scope, at, form)
+
+
+def integer_form(method: str, alone: bool, at: Loc) -> Form:
+    """An integer that is drawn alone is Python's, except for `integers`."""
+    if alone and method != "integers":
+        return lambda drawn: Call("int", (drawn,), loc=at)
+    return lambda drawn: drawn
 
 
 def read_seed(w: Walk, draw: Draw, node: gast.Call, scope: Scope) -> Nothing | Refused:
@@ -219,34 +233,28 @@ def _seeded(
         ):
             number = read_number(w, value, scope)
             site = Site(stream.name, method, "", ("seed",))
-            _ask(w, site, [w.emit.keep(number, "seed")], ONE, at)
+            ask(w, site, [w.emit.keep(number, "seed")], ONE, at)
             return True
     because = "a generator that is made anew draws other numbers in each run"
     w.refuse("P107", at, because, "give a number as the seed")
     return False
 
 
-def _drawn(
+def drawn_by(
     w: Walk,
     site: Site,
-    asked: list[Expr],
-    moved: list[Expr],
+    asked: Sequence[Expr],
     size: gast.AST | None,
     scope: Scope,
     at: Loc,
+    form: Form,
+    vector: Array | None = None,
 ) -> Operand | Refused:
-    """The next number, or an array of the next numbers, row by row."""
-    drawing = begin_drawing(w)
-    drawing.at = drawing.at or at
-    count = Var(drawing.counts[site.buffer], loc=at)
+    """What is made of the next number, or an array of that of the next, row by row."""
     if size is None:
-        _ask(w, site, asked, ONE, at)
-        next_: Expr = Load(site.buffer, (count,), loc=at)
-        if drawing.dtypes[site.buffer] == "float64":
-            next_ = _moved(_real(next_, at), moved, at)
-        elif site.method == "randint":
-            next_ = Call("int", (next_,), loc=at)
-        one = w.emit.temp(next_, site.method)
+        ask(w, site, asked, ONE, at, vector)
+        count = _count(w, site, at)
+        one = w.emit.temp(form(Load(site.buffer, (count,), loc=at)), site.method)
         w.emit.add(Add(count, ONE, loc=at))
         return one
     shape, _ = read_shape(w, size, scope)
@@ -264,28 +272,53 @@ def _drawn(
         place = axis(0) if k == 0 else Call("*", (place, n), loc=at)
         place = place if k == 0 else Call("+", (place, axis(k)), loc=at)
     site = replace(site, size=True)
-    _ask(w, site, asked, number, at)
+    ask(w, site, asked, number, at, vector)
+    return Array(shape, form(taken(w, site, number, place, at)), False, loc=at)
+
+
+def taken(w: Walk, site: Site, number: Expr, place: Expr, at: Loc) -> Expr:
+    """The one at a `place` among a `number` drawn next, all of which are taken."""
+    count = _count(w, site, at)
     start = w.emit.temp(count, "start")
     w.emit.add(Add(count, number, loc=at))
-    value: Expr = Load(site.buffer, (Call("+", (start, place), loc=at),), loc=at)
-    if drawing.dtypes[site.buffer] == "float64":
-        value = Call("float64", (_moved(value, moved, at),), loc=at)
-    return Array(shape, value, False, loc=at)
+    return Load(site.buffer, (Call("+", (start, place), loc=at),), loc=at)
 
 
-def _ask(w: Walk, site: Site, asked: list[Expr], number: Expr, at: Loc) -> None:
-    """Write what is drawn, and how many of them: that draws, in a run that does."""
+def _count(w: Walk, site: Site, at: Loc) -> Var:
+    drawing = begin_drawing(w)
+    drawing.at = drawing.at or at
+    return Var(drawing.counts[site.buffer], loc=at)
+
+
+def ask(
+    w: Walk,
+    site: Site,
+    asked: Sequence[Expr],
+    number: Expr,
+    at: Loc,
+    vector: Array | None = None,
+) -> None:
+    """Write what is drawn, and how many of them: that draws, in a run that does.
+
+    The elements of a `vector` that is asked with come first.
+    """
     drawing = begin_drawing(w)
     name = drawing.requests
     _capture(w, ("requests",), name, 2, "float64", w.env.outermost)
     if site not in drawing.sites:
         drawing.sites.append(site)
     k = Const(drawing.sites.index(site))
+    if vector is not None:
+        behind = Load(name, (k, Const(len(asked) + 1)), loc=at)
+        elements = vector
+        w.emit.nest(
+            vector.shape, at, lambda i: [Assign(behind, elements.at(i), loc=at)]
+        )
     for j, value in enumerate((*asked, number)):
         w.emit.add(Assign(Load(name, (k, Const(j)), loc=at), value, loc=at))
 
 
-def _buffer(w: Walk, dtype: str, scope: Scope) -> str:
+def buffer_of(w: Walk, dtype: str, scope: Scope) -> str:
     """The array of the numbers of this dtype."""
     drawing = begin_drawing(w)
     name = drawing.buffer(dtype)
@@ -312,7 +345,7 @@ def _capture(
 
 
 def _arguments(
-    node: gast.Call, name: str, method: _Method
+    node: gast.Call, name: str, method: Method
 ) -> dict[str, gast.AST] | None:
     """The arguments by name; None if they do not fit."""
     if any(isinstance(a, gast.Starred) for a in node.args):
@@ -332,7 +365,7 @@ def _arguments(
         if k.arg not in (*names, *more) or k.arg in given:
             return None
         given[k.arg] = k.value
-    if not method.moves and "low" not in given:
+    if not {*names[: method.required]} <= given.keys():
         return None
     return given
 
@@ -342,67 +375,6 @@ def _real(value: Expr, at: Loc) -> Expr:
     if isinstance(value, Const):
         return Const(float(value.value), loc=at)
     return Call("float", (value,), loc=at)
-
-
-def _difference(high: Expr, low: Expr, at: Loc) -> Expr:
-    if isinstance(high, Const) and isinstance(low, Const):
-        return Const(high.value - low.value, loc=at)
-    return Call("-", (high, low), loc=at)
-
-
-def _check_moved(
-    w: Walk, method: str, legacy: bool, moved: list[Expr], at: Loc
-) -> None:
-    """What NumPy asks of the parameters, of which a scale comes last from here on."""
-    if method == "normal":
-        _check_sign(w, moved[1], "scale < 0", at)
-    elif method == "exponential":
-        _check_sign(w, moved[0], "scale < 0", at)
-        moved.insert(0, Const(0.0))
-    elif method == "uniform":
-        moved[1] = w.emit.keep(_difference(moved[1], moved[0], at), "width")
-        _check_finite(w, moved[1], legacy, at)
-        if not legacy:
-            _check_sign(w, moved[1], "high - low < 0", at)
-
-
-def _moved(drawn: Expr, moved: list[Expr], at: Loc) -> Expr:
-    """NumPy's ``loc + scale * drawn``."""
-    if not moved:
-        return drawn
-    first, factor = moved
-    if factor != Const(1.0, loc=factor.loc):
-        drawn = Call("*", (factor, drawn), loc=at)
-    if first != Const(0.0, loc=first.loc):
-        drawn = Call("+", (first, drawn), loc=at)
-    return drawn
-
-
-def _check_sign(w: Walk, value: Expr, message: str, at: Loc) -> None:
-    """`ValueError` where the sign bit of a number is set, as NumPy has it."""
-    if isinstance(value, Const):
-        if math.copysign(1.0, value.value) > 0.0:
-            return
-        test: Expr = Const(False)
-    else:
-        sign = Call("copysign", (Const(1.0), value), loc=at)
-        positive = Call(">", (sign, Const(0.0)), loc=at)
-        nan = Call("!=", (value, value), loc=at)
-        test = Call("or", (positive, nan), loc=at)
-    w.emit.add(Check(test, "ValueError", message, (message,), loc=at))
-
-
-def _check_finite(w: Walk, value: Expr, legacy: bool, at: Loc) -> None:
-    message = "Range exceeds valid bounds"
-    if not legacy:
-        message = "high - low range exceeds valid bounds"
-    if isinstance(value, Const):
-        if math.isfinite(value.value):
-            return
-        test: Expr = Const(False)
-    else:
-        test = Call("isfinite", (value,), loc=at)
-    w.emit.add(Check(test, "OverflowError", message, (message,), loc=at))
 
 
 def without_requests(program: Program, drawing: Drawing) -> Program:

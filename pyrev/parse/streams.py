@@ -17,6 +17,9 @@ from pyrev.parse.rewriting.structures.shapes import Shape
 _NEW = frozenset(n for n in dir(np.random.Generator) if not n.startswith("_"))
 _LEGACY = frozenset(n for n in dir(np.random.RandomState) if not n.startswith("_"))
 
+#: The methods that pick from what is there, or put it in another order.
+PICKS = frozenset(["choice", "permutation", "shuffle"])
+
 #: The name of the one that NumPy's own functions draw from: no identifier.
 GLOBAL = "np.random"
 
@@ -48,7 +51,8 @@ class Site:
     name, that the program gives, and with which that are known.
 
     What it gives goes to the array `buffer`; "" for what draws nothing. `size`: is the
-    number of them asked for?
+    number of them asked for? `vector`: which argument is a vector, whose elements are
+    written behind the number, before it. `places`: are they those of an array?
     """
 
     stream: str
@@ -57,6 +61,8 @@ class Site:
     given: tuple[str, ...] = ()
     fixed: tuple[tuple[str, object], ...] = ()
     size: bool = False
+    vector: str = ""
+    places: bool = False
 
 
 @dataclass(slots=True)
@@ -111,6 +117,13 @@ def may_draw(method: gast.AST, known: object) -> bool:
         return isinstance(method, gast.Attribute) and method.attr in _NEW | _LEGACY
     own = getattr(known, "__self__", None)
     return isinstance(own, np.random.Generator | np.random.RandomState)
+
+
+def only_picks(method: gast.AST, known: object) -> bool:
+    """The same of one that reads its argument, an array or a list, and writes none."""
+    picks = PICKS - {"shuffle"}
+    named = isinstance(method, gast.Attribute) and method.attr in picks
+    return named and may_draw(method, known)
 
 
 def streams_in(node: gast.AST) -> dict[str, Stream]:

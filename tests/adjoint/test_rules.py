@@ -15,7 +15,7 @@ from pyrev.ir.text import expr_text
 NAMESPACE: dict[str, Any] = {"np": np, "math": math, **SPECIAL}
 INTEGER = {"&", "|", "^", "<<", ">>", "~"}
 #: What says of a value which derivative it has: none that differences would show.
-SAYS = {"stop_gradient", "along", "along_steep", "once", "value", "by_rule"}
+SAYS = {"stop_gradient", "along", "along_steep", "once", "value", "by_rule", "drawn"}
 STEPS = {
     "//",
     "floor",

@@ -75,7 +75,7 @@ class Values(Elements):
                 return self.joined(minus, self.number(args[0]))
             case "stop_gradient" | "by_rule" | "value" | "once" | "probe":
                 return self.value(args[0])
-            case "along" | "along_steep":
+            case "along" | "along_steep" | "drawn":
                 return self.value(args[0])
             case "int" | "round":
                 return self.integer(op, args[0])

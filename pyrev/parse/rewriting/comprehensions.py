@@ -21,8 +21,10 @@ from pyrev.parse.rewriting.made_texts import (
     object_named,
     placed,
     read_in,
+    root_of,
 )
 from pyrev.parse.source import plain
+from pyrev.parse.streams import may_draw
 
 #: Statements that stand in others, and are asked by themselves.
 _BLOCKS = (
@@ -54,7 +56,7 @@ class Comprehensions:
             if alone:
                 out += self.block(alone)
                 continue
-            if self.calls_helpers(s):
+            if self.calls_helpers(s) or self.draws_in_front(s):
                 out.append(s)
                 continue
             match s:
@@ -88,6 +90,34 @@ class Comprehensions:
             return any(map(visit, inner))
 
         return visit(s)
+
+    def draws_in_front(self, s: gast.AST) -> bool:
+        """Is a number drawn in front of a comprehension that draws, too?
+
+        A loop in front of the statement would draw before it.
+        """
+        within: list[bool] = []
+        generators: set[str] = set()
+
+        def visit(e: gast.AST, inside: bool) -> None:
+            inside = inside or isinstance(e, (gast.ListComp, gast.GeneratorExp))
+            if isinstance(e, gast.Call):
+                known = object_named(e.func, self.local, self.lookup)
+                own = plain(known)
+                if may_draw(e.func, known):
+                    within.append(inside)
+                    generators.update({root_of(e.func)} & self.local)
+                elif inside and (
+                    any(generators & read_in(a) for a in e.args)
+                    or (own is not None and "random" in own.__code__.co_names)
+                ):
+                    within.append(True)  # a helper that draws
+            for c in children(e):
+                if not isinstance(c, _BLOCKS):
+                    visit(c, inside)
+
+        visit(s, False)
+        return False in within and True in within[within.index(False) :]
 
     def split(self, s: gast.AST) -> list[gast.AST]:
         """``a, b = [], []`` as two assignments; nothing for other statements."""

@@ -20,6 +20,7 @@ from pyrev.parse.rewriting.helper_texts import definition_of, looked
 from pyrev.parse.rewriting.made_texts import Lookup, object_named
 from pyrev.parse.rewriting.structures.shapes import Shape
 from pyrev.parse.source import plain
+from pyrev.parse.streams import only_picks
 
 #: The attribute of a call that holds the definition of what it calls, where that is
 #: another one than its text (`by_field`).
@@ -43,7 +44,7 @@ def takes_elements(function: object, number: int, call: gast.Call) -> bool:
     made = getattr(call, DEFINITION, None)
     if made is not None:
         return _takes_elements(made.node, plain(function), number)
-    if any(function is f for f in _READERS):
+    if any(function is f for f in _READERS) or only_picks(call.func, function):
         return True
     module = str(getattr(function, "__module__", "")).split(".")[0]
     if module == "numpy" or isinstance(function, np.ufunc):
