@@ -320,6 +320,7 @@ def test_the_rank_of_an_array_comes_from_its_like() -> None:
 # ------------------------------------------------------------------ functions
 
 
+@pytest.mark.filterwarnings("ignore:numpy.fix")  # NumPy 2.5 has `trunc` for it
 @pytest.mark.parametrize("name", TABLE)
 def test_a_known_function_means_what_it_computes(name: str) -> None:
     module, attribute = name.split(".")
