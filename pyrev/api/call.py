@@ -269,8 +269,8 @@ class Call:
         return captured
 
     def _check_numbers(self, forms: Forms) -> None:
-        """`ArgumentError` for a text or a function where the function takes a number or
-        an array.
+        """`ArgumentError` for a text, a function or an object where the function takes
+        a number or an array.
         """
         before = self.f._readings.forms
         if before is None:
@@ -282,6 +282,11 @@ class Call:
                 continue
             if not isinstance(parameters[str(path[0])].default, str):
                 kind_of(str(path[0]), value)
+        used, shaped = self.reading.units.function.parsed.used, dict(before.shapes)
+        for name, shape in forms.shapes:
+            # It is an object, and no field of it is read.
+            if shape.kind == "object" and name not in shaped and not used.get(name):
+                kind_of(name, self.given[name])
 
     def structures(self, wrt: object = None) -> Structures | None:
         """The structures among the arguments, if there are any; along `wrt` fields may

@@ -29,6 +29,11 @@ class Model:
         return np.sum(x)
 
 
+class Length:
+    def __init__(self, value: float) -> None:
+        self.value, self.unit = value, "m"
+
+
 f = pyrev.differentiable(power)
 x = np.ones(3)
 
@@ -65,6 +70,10 @@ MISTAKES: dict[str, tuple[Callable[[], Any], str]] = {
     "labels": (lambda: f(of("xarray.core.dataarray", "DataArray"), 1.0), "x.values"),
     "a sparse matrix": (lambda: f(of("scipy.sparse._csr", "csr_array"), 1.0), "x.data"),
     "another object": (lambda: f(of("user", "Field"), 1.0), "for example np.array(x)"),
+    "an object with fields": (
+        lambda: f(Length(3.0), 1.0),
+        "`x` is a Length; pass a number or a NumPy array",
+    ),
     "an argument too few": (lambda: f(x), "missing a required argument: 'c'"),
     "an argument too many": (lambda: f(x, 1.0, 2.0), "too many positional arguments"),
     "a wrong name": (
