@@ -498,3 +498,45 @@ def test_what_a_method_may_not_do_is_refused(kind: Any) -> None:
     with pytest.raises(pyrev.PyrevError):
         pyrev.differentiable(target="python")(of_slots)(made, X)
     assert before is None or repr(vars(made)) == repr(before)
+
+
+# ------------------------------------------------------------------ order of draws
+
+
+def moved_by(p, a):
+    return Disk(p.k + a, p.w)
+
+
+def of_it(p):
+    return p.k * p.w[0]
+
+
+def noisy(p, rng):
+    return Disk(p.k + rng.normal(0.0, 1.0), p.w)
+
+
+def drawn_in_front(p, x, rng):
+    return rng.random() * of_it(moved_by(p, rng.random() * x[0]))
+
+
+def drawn_by_a_helper(p, x, rng):
+    return rng.random() * x[0] * of_it(noisy(p, rng))
+
+
+def drawn_by_all(p, x, seed):
+    np.random.seed(seed)
+    return np.random.rand() * x[0] * of_it(moved_by(p, np.random.rand()))
+
+
+@pytest.mark.parametrize(
+    ("f", "draws"),
+    [
+        (drawn_in_front, np.random.default_rng),
+        (drawn_by_a_helper, np.random.default_rng),
+        (drawn_by_all, int),
+    ],
+)
+def test_what_is_drawn_is_drawn_in_its_order(f: Any, draws: Any) -> None:
+    """A name for what a helper gives would be bound before what stands in front."""
+    with pytest.raises(pyrev.UnsupportedError):
+        pyrev.differentiable(target="numba")(f)(Disk(2.0, np.array([3.0])), X, draws(1))

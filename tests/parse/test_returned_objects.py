@@ -239,6 +239,22 @@ def by_a_helper_that_writes(x, k):
     return _writing(x, k)
 
 
+def _drawing(u, rng):
+    if rng.random() > 0.5:
+        return u
+    return u * 2.0
+
+
+def by_a_helper_that_draws(x, rng):
+    return _drawing(x, rng)
+
+
+def test_what_a_helper_that_draws_gives_back_is_refused():
+    f = pyrev.differentiable(by_a_helper_that_draws, target="numba")
+    with pytest.raises(pyrev.UnsupportedError):
+        f(X, np.random.default_rng(1))
+
+
 @pytest.mark.parametrize("f", [a_part_of_a_parameter, by_a_helper_that_writes])
 def test_what_the_text_does_not_show_is_refused(f):
     with pytest.raises(pyrev.UnsupportedError, match="P110"):

@@ -12,6 +12,7 @@ import gast
 
 from pyrev.ir.nodes import fresh
 from pyrev.parse.bindings import children, identifiers, local_names, nodes_of
+from pyrev.parse.rewriting.effects import draws
 from pyrev.parse.rewriting.made_texts import (
     Lookup,
     Renamed,
@@ -109,7 +110,7 @@ class Comprehensions:
                     generators.update({root_of(e.func)} & self.local)
                 elif inside and (
                     any(generators & read_in(a) for a in e.args)
-                    or (own is not None and "random" in own.__code__.co_names)
+                    or (own is not None and draws(own))
                 ):
                     within.append(True)  # a helper that draws
             for c in children(e):

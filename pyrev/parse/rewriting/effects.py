@@ -21,6 +21,7 @@ from pyrev.parse.rewriting.made_texts import (
     stored_in,
 )
 from pyrev.parse.source import plain
+from pyrev.parse.streams import may_draw
 
 
 def may_write(node: gast.AST, names: set[str], lookup: Lookup) -> bool:
@@ -98,6 +99,29 @@ def writes(function: FunctionType) -> bool:
 #: The methods of arrays, of lists and dictionaries, and of what draws random numbers.
 _KNOWN = (np.ndarray, list, dict, np.random.Generator, np.random.RandomState)
 _OF_ARRAYS = frozenset(n for cls in _KNOWN for n in dir(cls))
+
+
+def call_draws(call: gast.Call, local: frozenset[str], lookup: Lookup) -> bool:
+    """May a call draw random numbers, itself or by what it calls?"""
+    found = object_named(call.func, local, lookup)
+    own = plain(found)
+    return may_draw(call.func, found) or (own is not None and draws(own))
+
+
+def draws(function: FunctionType) -> bool:
+    """May a function draw random numbers?"""
+    node = definition_of(function)
+    if node is None:
+        return True
+
+    def look() -> bool:
+        local, lookup = local_names(node), partial(stands_for, function)
+        calls = [n for n in nodes_of(node) if isinstance(n, gast.Call)]
+        return any(call_draws(c, local, lookup) for c in calls)
+
+    return looked(function, "draws", look, False)
+
+
 #: NumPy's functions that write to what they are given by position.
 _WRITING = frozenset(
     ["copyto", "put", "place", "putmask", "fill_diagonal", "put_along_axis", "at"]

@@ -8,7 +8,7 @@ helper is told twice then, once for what it computes and once for what it gives 
             return v_object
         return -1
 
-Only helpers that write to nothing are, for what they do is done twice.
+Only helpers that write to nothing and draw nothing are, for what they do is done twice.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ import gast
 
 from pyrev.parse.bindings import identifiers, local_names, parameters
 from pyrev.parse.grounds import lookup as stands_for
-from pyrev.parse.rewriting.effects import writes
+from pyrev.parse.rewriting.effects import draws, writes
 from pyrev.parse.rewriting.helper_texts import definition_of
 from pyrev.parse.rewriting.made_texts import Lookup, name_of, placed
 from pyrev.parse.source import plain
@@ -61,7 +61,8 @@ def given(call: gast.AST, local: frozenset[str], lookup: Lookup) -> Given | None
     look = partial(stands_for, function)
     free = identifiers(node) - local_names(node) - {node.name}
     other = any(n in local or look(n) is not lookup(n) for n in free)
-    return Given(function, node, look, arguments, stars or other or writes(function))
+    acts = writes(function) or draws(function)
+    return Given(function, node, look, arguments, stars or other or acts)
 
 
 def called_again(

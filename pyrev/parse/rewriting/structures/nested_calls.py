@@ -3,7 +3,8 @@
     return norm(moved(p, 1.0))    ->    value = moved(p, 1.0)
                                         return norm(value)
 
-only in statements whose calls write to nothing, so that their order is nobody's.
+only in statements whose calls write to nothing and draw no random numbers, so that
+their order is nobody's.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import gast
 
 from pyrev.ir.nodes import fresh
 from pyrev.parse.bindings import local_names, nodes_of
-from pyrev.parse.rewriting.effects import call_writes
+from pyrev.parse.rewriting.effects import call_draws, call_writes
 from pyrev.parse.rewriting.made_texts import Lookup, assign, name_of
 from pyrev.parse.rewriting.structures.shapes import SHAPE, Shape, class_called
 
@@ -81,7 +82,7 @@ class _Named:
             case _:
                 part, e = "", None
         made = copy.copy(s)
-        if part and e is not None and not self._writes(s, e):
+        if part and e is not None and not self._acts(s, e):
             before: list[gast.AST] = []
             new = self._inside(e, before)
             yield from before
@@ -90,11 +91,12 @@ class _Named:
             made.body, made.orelse = self.block(s.body), self.block(s.orelse)
         yield made
 
-    def _writes(self, s: gast.AST, e: gast.AST) -> bool:
-        """May a call in the expression of a statement write to something?"""
-        alone = isinstance(s, gast.Expr)
+    def _acts(self, s: gast.AST, e: gast.AST) -> bool:
+        """May a call in the expression of a statement write to something, or draw?"""
         calls = [n for n in nodes_of(e) if isinstance(n, gast.Call)]
-        inner = calls if not alone else [c for c in calls if c is not e]
+        if any(call_draws(c, self.local, self.lookup) for c in calls):
+            return True
+        inner = [c for c in calls if c is not e or not isinstance(s, gast.Expr)]
         return any(call_writes(c, self.local, self.lookup, False) for c in inner)
 
     def _inside(self, e: gast.AST, before: list[gast.AST]) -> gast.AST:
