@@ -100,6 +100,8 @@ def _statement(s: Stmt, needed: set[str], tests: bool, checks: bool) -> Stmt | N
             s = with_blocks(
                 s, tuple(_block(b, needed, inside, checks) for b in blocks(s))
             )
+        case Return():
+            return None  # what it raises is raised behind all that is decided here
         case Check():
             if not tests:
                 return None

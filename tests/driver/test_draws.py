@@ -106,6 +106,12 @@ def of_both_kinds_on_one_path(x, rng):
     return np.sum(x * x[0])
 
 
+def where_a_number_says(a, c, rng):
+    if a[-1, -1] >= 0.5:
+        rng.normal(c, 0.5)
+    return c * a[0, 1] ** 2 + 9 // len(a)
+
+
 CASES: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
     (two_generators, (X, default_rng(1), default_rng(2))),
     (accepted, (0.4, 5, default_rng(3))),
@@ -118,6 +124,8 @@ CASES: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
     (written_to, (1.2, X.copy(), default_rng(3))),
     (of_both_kinds_on_one_path, (X, default_rng(3))),
     (of_both_kinds_on_one_path, (X, default_rng(0))),
+    (where_a_number_says, (np.full((2, 2), 0.7), 1.3, default_rng(3))),
+    (where_a_number_says, (np.full((2, 2), 0.4), 1.3, default_rng(3))),
 ]
 
 
@@ -130,6 +138,12 @@ def _states(given: dict[str, Any]) -> list[str]:
         elif isinstance(g, RandomState):
             states.append(g.get_state(legacy=False))
     return [str(s) for s in states]
+
+
+def _along(given):
+    """A tangent for all floats that are given."""
+    values = {n: np.asarray(v) for n, v in given.items()}
+    return {n: np.ones(v.shape) for n, v in values.items() if v.dtype.kind == "f"}
 
 
 def _named(f, args):
@@ -150,7 +164,13 @@ def test_values_states_and_gradients_are_those_of_cpython(f, args, target):
     g = pyrev.differentiable(f, target=target)
     given = _named(f, args)
     found = []
-    for call in (f, g, lambda **own: pyrev.vjp(g, **own)[0]):
+    ways = (
+        f,
+        g,
+        lambda **own: pyrev.vjp(g, **own)[0],
+        lambda **own: pyrev.jvp(g, **own, tangents=_along(own))[0],
+    )
+    for call in ways:
         np.random.seed(5)
         own = copy.deepcopy(given)
         found.append((call(**own), _states(own)))
