@@ -15,7 +15,7 @@ import math
 import re
 import textwrap
 from collections import Counter
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from types import BuiltinFunctionType, FunctionType, MethodType
 
@@ -191,16 +191,23 @@ def parse(
                 with contextlib.suppress(UnsupportedError, InternalError):
                     again = Effort(effort.most // 4)
                     return read_(replace(asked, by_field=True, effort=again))
-            if types is None and codes <= _OF_INTEGERS:
-                with contextlib.suppress(UnsupportedError, InternalError):
-                    again = Effort(effort.most // 4)
-                    read_(replace(asked, integers=True, effort=again))
-                    error.waits = True  # a call may give integers
+            if types is None and codes <= _OF_FLOATS:
+                error.waits = _may_hold_others(read_, asked)
             raise
 
 
-# What may be found because parameters are taken for floats.
-_OF_INTEGERS = frozenset(["P206", "P210"])
+def _may_hold_others(read_: Callable[[_Asked], Parsed], asked: _Asked) -> bool:
+    """Would it be read if a call gives integers, or floats of 32 bits?"""
+    for kinds in ({"integers": True}, {"floats": "float32"}):
+        again = Effort(asked.effort.most // 4)
+        with contextlib.suppress(UnsupportedError, InternalError):
+            read_(replace(asked, effort=again, **kinds))
+            return True
+    return False
+
+
+# What may be found because parameters are taken for floats of 64 bits.
+_OF_FLOATS = frozenset(["P206", "P210"])
 # What is found whatever is made of tuples and lists.
 _OF_OTHERS = frozenset(["P101", "P104", "P105", "P114", "P116", "P117"])
 
@@ -345,6 +352,8 @@ class _Asked:
     exact: Mapping[str, int] = field(default_factory=dict)
     #: Are parameters of which nothing is said integers?
     integers: bool = False
+    #: What they are otherwise, if nobody counts with them.
+    floats: str = "float64"
     #: The names of which each version is a variable; None for all.
     split: frozenset[str] | None = frozenset()
     #: Are tuples read field by field?
@@ -413,7 +422,7 @@ def _read(asked: _Asked, seen: dict[str, int]) -> Parsed:
         function,
         source,
         functions,
-        _given(source, types or {}, asked.exact, asked.integers),
+        _given(source, asked),
         types is not None,
         asked.split,
         grounds,
@@ -422,6 +431,7 @@ def _read(asked: _Asked, seen: dict[str, int]) -> Parsed:
         effort,
         twins,
         asked.by_field,
+        asked.floats,
     )
     settled = settle(text, asked.least, seen)
     walk, body = settled.walk, _checked(text, settled)
@@ -601,20 +611,15 @@ def _functions(forms: Forms) -> tuple[tuple[str, FunctionType], ...]:
     return tuple((str(n), f) for n, f in passed.items() if f is not None)
 
 
-def _given(
-    source: Source,
-    types: Mapping[str, tuple[int, str]],
-    exact: Mapping[str, int],
-    integers: bool,
-) -> Given:
+def _given(source: Source, asked: _Asked) -> Given:
     """What annotations, a call and a guess say of the parameters."""
     given = {p.id: _annotated(p.annotation) for p in parameters(source.node)}
-    if integers:
+    if asked.integers:
         given = {n: (rank, dtype or "int64") for n, (rank, dtype) in given.items()}
-    for name, (rank, dtype) in types.items():
+    for name, (rank, dtype) in (asked.types or {}).items():
         if name in given:
             given[name] = (rank, dtype)
-    for name, rank in exact.items():
+    for name, rank in asked.exact.items():
         given[name] = (rank, given[name][1])
     return given
 

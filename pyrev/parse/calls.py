@@ -33,7 +33,7 @@ from pyrev.parse.known_calls import cast_like, is_known, known_call, read_method
 from pyrev.parse.library import entries_of, in_words, of_method
 from pyrev.parse.library.outside import outside
 from pyrev.parse.library.sorting import by_keys
-from pyrev.parse.library_calls import Standing, chosen_text
+from pyrev.parse.library_calls import chosen_text
 from pyrev.parse.names import find, object_of, referred
 from pyrev.parse.opaque import opaque_call
 from pyrev.parse.operands import read_operands
@@ -66,9 +66,10 @@ from pyrev.parse.ruled_calls import (
     ruled_arguments,
 )
 from pyrev.parse.scopes import Helper, Scope, home, kind_of
-from pyrev.parse.source import default_values, library_of
+from pyrev.parse.source import Standing, default_values, library_of
 from pyrev.parse.streams import PICKS, Draw, stream_of
 from pyrev.parse.subscripts import measured
+from pyrev.parse.ufuncs import by_element, mapped, note_loop, of_dtype
 from pyrev.parse.values import Array, Nothing, Operand, Refused, Tuple, Value
 from pyrev.parse.walk import Passed, Walk
 from pyrev.parse.whole_arrays import reusable
@@ -277,10 +278,8 @@ def _inlined(
     for name, value in values.items():
         if isinstance(value, Array):
             values[name] = reusable(w, value, scope, name)
-        elif helper.doubles and not isinstance(value, Tuple):
-            values[name] = Call("float64", (value,), loc=at)
-    if helper.doubles and not _of_doubles(w, helper, values, at):
-        return Refused()
+    if helper.loops:
+        return _by_loop(w, helper, values, functions, scope, at)
     helper = of_kinds(w, helper, values, scope)
     mark = w.emit.mark
     if cycle is not None:
@@ -305,20 +304,22 @@ def _inlined(
     return returned
 
 
-def _of_doubles(
-    w: Walk, helper: Helper, values: Mapping[str, Operand], at: Loc
-) -> bool:
-    """Can each array among the arguments be checked to hold floats of 64 bits?"""
-    for value in values.values():
-        if not isinstance(value, Array):
-            continue
-        if value.name is None:
-            because = f"`{helper.name}` is a ufunc of Numba's, and is given an array"
-            because += " that is computed here"
-            w.refuse("P107", at, because, "give that a name first: `y = x * 2.0`")
-            return False
-        w.found.alike_kinds.append((value.name, "float64", at))
-    return True
+def _by_loop(
+    w: Walk,
+    helper: Helper,
+    values: Mapping[str, Operand],
+    functions: Mapping[str, object],
+    scope: Scope,
+    at: Loc,
+) -> Value:
+    """A call of a ufunc of Numba's."""
+    note_loop(w, helper, values, at)
+    given = {n: of_dtype(helper, v) for n, v in values.items()}
+    ranks = {v.rank for v in values.values() if isinstance(v, Array)}
+    if ranks and by_element(helper.source.node):
+        own = {"each": replace(helper, loops=()), **functions}
+        return _entered(w, mapped(helper, given, at), given, own, scope, at)
+    return of_dtype(helper, _entered(w, helper, given, functions, scope, at))
 
 
 def _counts(node: gast.AST) -> set[int | None]:

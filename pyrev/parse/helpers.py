@@ -22,8 +22,9 @@ from pyrev.parse.library import entries_of
 from pyrev.parse.names import object_of, scalar_for
 from pyrev.parse.points_to import is_reachable
 from pyrev.parse.scopes import Helper, Scope
-from pyrev.parse.source import Source, default_values, of_doubles, plain, read
+from pyrev.parse.source import Source, default_values, plain, read
 from pyrev.parse.streams import Stream
+from pyrev.parse.ufuncs import behind_ufunc
 from pyrev.parse.values import Array, Operand, Refused
 from pyrev.parse.walk import Walk
 
@@ -31,8 +32,9 @@ from pyrev.parse.walk import Walk
 def helper_of(w: Walk, function: object, at: Loc) -> Helper | Refused | None:
     """The helper that a Python function is, None if it is no plain function."""
     python = plain(function, w.env.grounds)
-    doubles = None if python is not None else of_doubles(function, w.env.grounds)
-    python = doubles if python is None else python
+    loops: tuple[str, ...] = ()
+    if python is None:
+        python, loops = behind_ufunc(function, w.env.grounds)
     if python is None:
         return None
     try:
@@ -41,7 +43,7 @@ def helper_of(w: Walk, function: object, at: Loc) -> Helper | Refused | None:
         for f in error.findings:
             w.refuse(f.code, at, f.because, f.help)
         return Refused()
-    return Helper(python.__name__, source, python, None, doubles=doubles is not None)
+    return Helper(python.__name__, source, python, None, loops=loops)
 
 
 def function_argument(w: Walk, node: gast.AST, scope: Scope) -> object | None:

@@ -14,23 +14,13 @@ from pyrev.parse.library import Entry, entries_of
 from pyrev.parse.operands import read_operands
 from pyrev.parse.rewriting.made_texts import name_of, placed
 from pyrev.parse.scopes import NUMPY, Helper, Scope
-from pyrev.parse.source import Source
+from pyrev.parse.source import Standing
 from pyrev.parse.values import Array, Operand
 from pyrev.parse.walk import Walk
 from pyrev.parse.whole_arrays import as_array, reusable
 
 #: What no literal is.
 _OPEN = object()
-
-
-@dataclass(frozen=True, slots=True)
-class Standing(Source):
-    """A text that stands for a call: all of it is where the call is."""
-
-    at: Loc
-
-    def loc(self, node: gast.AST) -> Loc:
-        return self.at
 
 
 @dataclass(frozen=True, slots=True)

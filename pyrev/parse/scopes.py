@@ -135,8 +135,8 @@ class Helper:
     python: FunctionType | None
     scope: Scope | None
     original: gast.AST | None = None
-    #: Are its arguments made floats of 64 bits, as Numba's ufuncs of such do?
-    doubles: bool = False
+    #: Of a ufunc of Numba's: the dtypes of its loops.
+    loops: tuple[str, ...] = ()
 
     @property
     def key(self) -> object:

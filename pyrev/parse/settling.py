@@ -64,6 +64,8 @@ class Text:
     parts: tuple[tuple[str, str], ...] = ()
     #: Are tuples read field by field?
     by_field: bool = False
+    #: The dtype of a parameter of which nothing is said, and with which nobody counts.
+    floats: str = "float64"
 
     @property
     def open_ranks(self) -> list[str]:
@@ -230,24 +232,17 @@ def _walked(text: Text, last: Known, whole: Set[str]) -> Settled:
     alike = [*alike, *text.parts, *((b, a) for a, b in text.parts)]
     ranks = shapes.ranks(facts, same, alike, fixed, walk.found.rows, lasting)
     integers = shapes.integers(body)
+    needed = integers.names | whole
     params = [
-        _param(
+        nodes.Param(
             p.id,
             ranks.get(p.id, 0),
-            given[p.id][1],
-            p.id in integers.names | whole,
-            text.source.loc(p),
+            given[p.id][1] or ("int64" if p.id in needed else text.floats),
+            loc=text.source.loc(p),
         )
         for p in parameters(text.source.node)
     ]
     for name, value in values.items():
         dtype = np.asarray(value).dtype.name
-        params.append(_param(name, ranks.get(name, 0), dtype, False, nodes.NOWHERE))
+        params.append(nodes.Param(name, ranks.get(name, 0), dtype, loc=nodes.NOWHERE))
     return Settled(walk, body, values, ranks, integers, params)
-
-
-def _param(
-    name: str, rank: int, dtype: str | None, needed: bool, at: nodes.Loc
-) -> nodes.Param:
-    """A parameter of the program; its dtype is given, or what its uses need."""
-    return nodes.Param(name, rank, dtype or ("int64" if needed else "float64"), loc=at)

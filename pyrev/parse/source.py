@@ -102,6 +102,16 @@ class Source:
         return not text or text.startswith("#")
 
 
+@dataclass(frozen=True, slots=True)
+class Standing(Source):
+    """A text that stands for a call: all of it is where the call is."""
+
+    at: Loc
+
+    def loc(self, node: gast.AST) -> Loc:
+        return self.at
+
+
 class Texts:
     """The texts that code objects were found to be compiled from.
 
@@ -159,16 +169,6 @@ def plain(f: object, grounds: Grounds | None = None) -> FunctionType | None:
         return None
     noted.function(f)
     return f
-
-
-def of_doubles(f: object, grounds: Grounds) -> FunctionType | None:
-    """The plain function behind a ufunc of Numba's for floats of 64 bits alone, or for
-    whatever came first: which loop shorter ones take depends on the calls before.
-    """
-    types = {*"".join(getattr(f, "types", ()))}
-    if type(f).__name__ != "DUFunc" or (f._frozen and types != {*"d->"}):  # type: ignore[attr-defined]
-        return None
-    return plain(grounds.attribute(f, "_dispatcher"), grounds)
 
 
 def library_of(f: object) -> str:
