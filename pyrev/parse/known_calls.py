@@ -211,7 +211,12 @@ def cast_like(
     """``type(a)(x)`` of a number `a`, ``a.dtype.type(x)`` of an array: floats of
     Python's and of 64 bits, as each call checks.
     """
-    value: Expr = Call("float", (read_number(w, node, scope),), loc=at)
+    value = read_number(w, node, scope)
+    match value:
+        case Const(int(given)) if abs(given) < 2**53:
+            value = Const(float(given), loc=at)
+        case _:
+            value = Call("float", (value,), loc=at)
     if isinstance(of, gast.Attribute):
         whole = measured(w, of.value, scope)
         named = None if whole is None else whole.name

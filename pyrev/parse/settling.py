@@ -221,6 +221,7 @@ def _walked(text: Text, last: Known, whole: Set[str]) -> Settled:
     """
     environment = Environment(text.grounds, text.texts, text.effort.rewritten)
     walk = Walk(last, READERS, env=environment)
+    walk.found.sums |= {n for n, (rank, _) in text.given.items() if rank == 0}
     body = lower_function(walk, text.source, text.function, text.functions)
     text.effort.statements += sum(1 for _ in nodes.walk(body))
     given = text.given

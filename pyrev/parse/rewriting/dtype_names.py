@@ -20,9 +20,10 @@ from types import ModuleType
 import gast
 import numpy as np
 
+from pyrev.ir.nodes import fresh
 from pyrev.parse.bindings import mapped, nodes_of
 from pyrev.parse.functions import is_dtype
-from pyrev.parse.rewriting.made_texts import Lookup
+from pyrev.parse.rewriting.made_texts import Lookup, assign, name_of, placed
 
 #: NumPy's functions that give a dtype, and those that give an array for anything.
 _TYPES = ("result_type", "promote_types", "dtype")
@@ -54,13 +55,17 @@ def without_dtype_names(node: gast.AST, lookup: Lookup) -> gast.AST:
     bound = _bound(node)
     meant: dict[str, gast.AST] = {}
     kept: list[gast.AST] = []
+    taken = {n.id for n in nodes_of(node) if isinstance(n, gast.Name)}
     for k, s in enumerate(body):
         match s:
-            case gast.Assign(targets=[gast.Name(id=name)], value=value) if (
-                bound[name] == 1
-                and _is_dtype(value, bound, lookup)
-                and not any(_read(value) & _bound(later).keys() for later in body[k:])
-            ):
+            case gast.Assign(targets=[gast.Name(id=name)], value=value) if bound[
+                name
+            ] == 1 and _is_dtype(value, bound, lookup):
+                if any(_read(value) & _bound(later).keys() for later in body[k:]):
+                    value, keeping = _of_now(value, taken)
+                    kept += keeping or [s]
+                    if not keeping:
+                        continue
                 meant[name] = _with(value, meant)
             case _:
                 kept.append(_with(s, meant) if meant else s)
@@ -69,6 +74,21 @@ def without_dtype_names(node: gast.AST, lookup: Lookup) -> gast.AST:
     made = copy.copy(node)
     made.body = kept
     return made
+
+
+def _of_now(e: gast.AST, taken: set[str]) -> tuple[gast.AST, list[gast.AST]]:
+    """The class of a number whose name is bound again later, as that of another name
+    for it, and the statement that binds this; no statement if it is something else.
+    """
+    match e:
+        case gast.Call(func=func, args=[gast.Name(id=name)], keywords=[]) if isinstance(
+            func, gast.Name
+        ):
+            given = fresh(f"{name}_given", taken)
+            target = name_of(given, ctx=gast.Store())
+            keeping = placed(assign([target], e.args[0]), e)
+            return placed(gast.Call(func, [name_of(given)], []), e), [keeping]
+    return e, []
 
 
 def _bound(node: gast.AST) -> Counter[str]:
