@@ -669,6 +669,8 @@ def _root(e: gast.AST) -> str:
 #: What gives a number, or an array that nobody has yet.
 _NEW = frozenset(
     ["exp", "log", "sqrt", "sin", "cos", "zeros", "ones", "full", "copy"]
+    + ["tan", "sinh", "cosh", "tanh", "square", "reciprocal", "negative"]
+    + ["add", "subtract", "multiply", "divide", "power", "outer"]
     + ["zeros_like", "ones_like", "full_like", "conj", "conjugate"]
 )
 _NEW_ONES = [complex, *(getattr(np, n) for n in sorted(_NEW))]
