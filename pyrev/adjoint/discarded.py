@@ -55,6 +55,9 @@ from pyrev.ir.nodes import (
 )
 from pyrev.ir.simplify import fold
 
+#: Operations of ISL for a question: a guard too many is cheap, and most take fewer.
+_BUDGET = 500_000
+
 
 def discarded(program: Program, active: frozenset[str]) -> frozenset[int]:
     """The ids of statements whose value may have no influence on any output.
@@ -457,13 +460,14 @@ class _Analysis:
                 *region.variables(t, "b"),
                 *somewhere,
             )
-            if not is_empty(region.space, variables, text):
+            if not is_empty(region.space, variables, text, _BUDGET):
                 return False
         if name in self.outputs or end is not None:
             return True
         later = disj(self.read(write, r, None) for r in reads)
         text = conj((region.domain(s, "a"), inside, negated(later)))
-        return is_empty(region.space, (*region.variables(s, "a"), *somewhere), text)
+        variables = (*region.variables(s, "a"), *somewhere)
+        return is_empty(region.space, variables, text, _BUDGET)
 
     def before(
         self,

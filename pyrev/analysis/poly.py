@@ -61,7 +61,7 @@ _context: Any = None
 #: What ISL has answered, in this process or before, by the digest of the question.
 _empty_answers: dict[str, bool] = {}
 #: What it answered in this process about parts of them, None where it gave up.
-_part_answers: dict[str, bool | None] = {}
+_part_answers: dict[tuple[str, int], bool | None] = {}
 _MOST = 1 << 18  # answers
 _noted: list[set[str]] = []
 _seconds = 0.0
@@ -86,17 +86,17 @@ def _isl() -> Any:
 
     if _context is None:
         _context = islpy.Context()
-        _context.set_max_operations(_BUDGET)
         # Parts of one element are added one after the other: `elif` would hide that.
         _context.set_ast_build_allow_else(0)
     return islpy
 
 
-def _ask(question: Callable[[Any, Any], _T]) -> _T:
+def _ask(question: Callable[[Any, Any], _T], budget: int = _BUDGET) -> _T:
     """Run `question(islpy, context)` under the lock and within the budget."""
     global _seconds
     with _LOCK:
         isl = _isl()
+        _context.set_max_operations(budget)
         _context.reset_operations()
         start = time.perf_counter()
         try:
@@ -139,12 +139,15 @@ def some(variables: Sequence[str], formula: str) -> str:
     return f"exists ({', '.join(variables)} : {formula})" if variables else formula
 
 
-def is_empty(space: Space, variables: Sequence[str], formula: str) -> bool:
+def is_empty(
+    space: Space, variables: Sequence[str], formula: str, budget: int = _BUDGET
+) -> bool:
     """Is it proven that no integers satisfy `formula`? (False also when unknown.)"""
     context = space.context()
     whole = f"({formula}) and {context}" if context else formula
     text = f"{space.header()}{{ [{', '.join(variables)}] : {whole} }}"
-    key = hashlib.blake2b(text.encode(), digest_size=12).hexdigest()
+    asked = text if budget == _BUDGET else f"{budget}: {text}"
+    key = hashlib.blake2b(asked.encode(), digest_size=12).hexdigest()
     for keys in _noted:
         keys.add(key)
     if (known := _empty_answers.get(key)) is not None:
@@ -152,7 +155,7 @@ def is_empty(space: Space, variables: Sequence[str], formula: str) -> bool:
     answer, parameters = False, [*space.params()]
     for part in independent([formula, context] if context else [formula]):
         with contextlib.suppress(Unknown):
-            answer = answer or _part_is_empty(part, parameters, variables)
+            answer = answer or _part_is_empty(part, parameters, variables, budget)
     if len(_empty_answers) > _MOST:
         _empty_answers.clear()
     _empty_answers[key] = answer
@@ -160,23 +163,28 @@ def is_empty(space: Space, variables: Sequence[str], formula: str) -> bool:
 
 
 def _part_is_empty(
-    part: Part, parameters: Sequence[str], variables: Sequence[str]
+    part: Part,
+    parameters: Sequence[str],
+    variables: Sequence[str],
+    budget: int = _BUDGET,
 ) -> bool:
     """Do no integers satisfy this part? Raises `Unknown` if ISL gives up."""
     used = [p for p in parameters if p in part.names]
     before = f"[{', '.join(used)}] -> " if used else ""
     inside = ", ".join(v for v in variables if v in part.names)
     text = f"{before}{{ [{inside}] : {conj(part.conjuncts)} }}"
-    if text not in _part_answers:
+    key = text, budget
+    if key not in _part_answers:
         if len(_part_answers) > _MOST:
             _part_answers.clear()
         try:
-            _part_answers[text] = _ask(
-                lambda isl, ctx: bool(isl.Set.read_from_str(ctx, text).is_empty())
+            _part_answers[key] = _ask(
+                lambda isl, ctx: bool(isl.Set.read_from_str(ctx, text).is_empty()),
+                budget,
             )
         except Unknown:
-            _part_answers[text] = None
-    answer = _part_answers[text]
+            _part_answers[key] = None
+    answer = _part_answers[key]
     if answer is None:
         raise Unknown("too many operations")
     return answer
