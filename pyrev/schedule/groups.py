@@ -7,7 +7,7 @@ order nothing among themselves form another, a *scatter*, which may be turned ro
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
 
@@ -138,21 +138,55 @@ def _added(leaf: Leaf) -> str | None:
 
 
 def _edges(region: Region) -> frozenset[tuple[int, int]]:
-    """Pairs (i, j): leaf i must stay before leaf j, in some of their instances."""
+    """Pairs (i, j): leaf i must stay before leaf j, in some of their instances.
+
+    Of leaves that share what is private to an iteration there are rings.
+    """
     found = set()
     place = {leaf.number: k for k, leaf in enumerate(region.leaves)}
-    private = [_private(region, leaf) for leaf in region.leaves]
+    together = _Together(region)
     for i, s in enumerate(region.leaves):
+        beside = together.of(s)
         for t in region.partners(s):
+            if t.number in beside and t is not s:
+                continue
             j = place[t.number]
-            if i != j and private[i] and _share_private(region, s, t, private[i]):
-                found |= {(i, j), (j, i)}
-            elif region.depends(s, t) or (i < j and _sets(region, s, t)):
+            if region.depends(s, t) or (i < j and _sets(region, s, t)):
                 found.add((i, j))
-    for tied in (*_tied(region), *_of_made(region)):
+    for tied in (*together.groups(), *_tied(region), *_of_made(region)):
         members = [place[leaf.number] for leaf in tied]
         found |= set(zip(members, [*members[1:], members[0]], strict=True))
     return frozenset(found)
+
+
+class _Together:
+    """The leaves that use a name which is private to an iteration of a common loop."""
+
+    def __init__(self, region: Region) -> None:
+        self._region = region
+        self._groups: dict[tuple[str, int], dict[int, Leaf]] = {}
+
+    def of(self, leaf: Leaf) -> frozenset[int]:
+        """The numbers of those that share such a name with a leaf."""
+        found: set[int] = set()
+        for name in self._region.changed(leaf):
+            if depth := self._region.private_depth(leaf, name):
+                found.update(self._group(name, depth, leaf.loops[depth - 1].number))
+        return frozenset(found)
+
+    def _group(self, name: str, depth: int, loop: int) -> dict[int, Leaf]:
+        if (name, loop) not in self._groups:
+            self._groups[name, loop] = {
+                t.number: t
+                for t in self._region.touching()[name]
+                if t.depth >= depth and t.loops[depth - 1].number == loop
+            }
+        return self._groups[name, loop]
+
+    def groups(self) -> list[list[Leaf]]:
+        """The groups of more than one that were met."""
+        every = [[*group.values()] for group in self._groups.values()]
+        return [group for group in every if len(group) > 1]
 
 
 def _sets(region: Region, s: Leaf, t: Leaf) -> bool:
@@ -196,23 +230,6 @@ def _of_made(region: Region) -> list[list[Leaf]]:
             if len(tied) > 1:
                 found.append([tied[n] for n in sorted(tied)])
     return found
-
-
-def _private(region: Region, leaf: Leaf) -> dict[str, int]:
-    """What a leaf uses that is private to an iteration: of how many loops."""
-    depths = {name: region.private_depth(leaf, name) for name in region.changed(leaf)}
-    return {name: depth for name, depth in depths.items() if depth}
-
-
-def _share_private(
-    region: Region, s: Leaf, t: Leaf, private: Mapping[str, int]
-) -> bool:
-    """Do two leaves use one name that is private to an iteration of a common loop?
-    Those of `s` are `private`.
-    """
-    there = region.changed(t)
-    shared = [depth for name, depth in private.items() if name in there]
-    return bool(shared) and min(shared) <= region.common(s, t)
 
 
 def _after(
