@@ -27,7 +27,7 @@ from pyrev.ir.diagnostics import Finding, Findings, InternalError, UnsupportedEr
 from pyrev.ir.dtypes import DTYPES
 from pyrev.parse import shapes
 from pyrev.parse.bindings import bindings, identifiers, nodes_of, parameters
-from pyrev.parse.bool_arithmetic import refuse_sums_of_truths
+from pyrev.parse.bool_arithmetic import with_truths
 from pyrev.parse.counted_once import counted_once
 from pyrev.parse.counters import with_one_value, without_counters
 from pyrev.parse.custom import Rule, rule_of
@@ -457,7 +457,7 @@ def _read(asked: _Asked, seen: dict[str, int]) -> Parsed:
         flat,
         loc=at,
     )
-    refuse_sums_of_truths(program)
+    program = with_truths(program)
     parsed = Parsed(
         checked_dtypes(program) if asked.final else program,
         tuple(walk.found.captures.values()),

@@ -1,11 +1,14 @@
-"""Where NumPy's truth values would be added: ``True + True`` is True there, not 2.
+"""Arithmetic of NumPy's truth values: ``True + True`` is True there, not 2.
 
 An element of a bool array, and a comparison of NumPy's numbers, is a `np.bool_`, whose
-``+`` is *or* and whose ``*`` is *and*. Compiled code has one kind of bool, so such sums
-are refused. Python's own truth values (comparisons of Python numbers) do count.
+``+`` is *or* and whose ``*`` is *and*. Compiled code has one kind of bool, so they are
+written as such; differences, which NumPy refuses, and increments are refused. Python's
+own truth values (comparisons of Python numbers) do count.
 """
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 from pyrev.ir.diagnostics import Findings
 from pyrev.ir.dtypes import WEAK_FLOAT, WEAK_INT, expr_dtype, infer
@@ -19,6 +22,7 @@ from pyrev.ir.nodes import (
     Program,
     Var,
     exprs,
+    map_block,
     walk,
     walk_expr,
 )
@@ -28,8 +32,13 @@ _ASK = frozenset({"isnan", "isinf", "isfinite"})
 _PASS = frozenset({"and", "or", "&", "|", "^"})
 
 
-def refuse_sums_of_truths(program: Program) -> None:
-    """Raise `UnsupportedError` where two truth values meet in arithmetic.
+#: What NumPy's operators of truth values are.
+_MEANS = {"+": "|", "*": "&"}
+
+
+def with_truths(program: Program) -> Program:
+    """The program with *and* and *or* where two truth values of NumPy's are multiplied
+    and added. Raises `UnsupportedError` where they meet in other arithmetic.
 
     A scalar parameter is taken for a Python number.
     """
@@ -38,7 +47,9 @@ def refuse_sums_of_truths(program: Program) -> None:
         for p in program.params
         if not p.rank and p.dtype != "bool"
     }
-    _Truths(program, infer(program, scalars)).check()
+    truths = _Truths(program, infer(program, scalars))
+    truths.check()
+    return replace(program, body=map_block(program.body, truths.meant))
 
 
 class _Truths:
@@ -81,22 +92,26 @@ class _Truths:
     def truth(self, e: Expr) -> bool:
         return expr_dtype(e, self.types) == "bool"
 
+    def meet(self, parts: tuple[Expr, ...]) -> bool:
+        """Are all truth values, and not all of Python's kind?"""
+        return all(map(self.truth, parts)) and any(map(self.numpy, parts))
+
+    def meant(self, e: Expr) -> Expr:
+        """An operation of truth values as what it is."""
+        if isinstance(e, Call) and e.op in _MEANS and self.meet(e.args):
+            return replace(e, op=_MEANS[e.op])
+        return e
+
     def check(self) -> None:
         findings = Findings()
         for s in walk(self.program.body):
-            sums: list[tuple[Expr, tuple[Expr, ...]]] = []
-            if isinstance(s, Add):
-                sums.append((s.value, (s.target, s.value)))
-            for top in exprs(s):
-                for e in walk_expr(top):
-                    if isinstance(e, Call) and e.op in ("+", "-", "*", "neg"):
-                        sums.append((e, e.args))
-            for e, parts in sums:
-                if all(map(self.truth, parts)) and any(map(self.numpy, parts)):
-                    findings.add(
-                        "P210",
-                        e.loc,
-                        "NumPy's truth values do not count: `True + True` is True",
-                        "join them with `and` and `or`, or count with `int(...)`",
-                    )
+            if isinstance(s, Add) and self.meet((s.target, s.value)):
+                because = "NumPy's truth values do not count: `True + True` is True"
+                helps = "join them with `or`, or count with `int(...)`"
+                findings.add("P210", s.value.loc, because, helps)
+            for e in (part for top in exprs(s) for part in walk_expr(top)):
+                if isinstance(e, Call) and e.op in ("-", "neg") and self.meet(e.args):
+                    because = "NumPy's truth values have no difference"
+                    helps = 'write `!=` for "one of both", or count with `int(...)`'
+                    findings.add("P210", e.loc, because, helps)
         findings.check()

@@ -6,11 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import gast
+import numpy as np
 
 from pyrev.ir.nodes import Loc
 from pyrev.parse.bindings import literal_integer, parameters
 from pyrev.parse.helpers import default_value, helper_of
 from pyrev.parse.library import Entry, entries_of
+from pyrev.parse.names import object_of
 from pyrev.parse.operands import read_operands
 from pyrev.parse.rewriting.made_texts import name_of, placed
 from pyrev.parse.scopes import NUMPY, Helper, Scope
@@ -47,6 +49,8 @@ def chosen_text(
     given = _by_name(order, [*first, *node.args], node.keywords)
     if given is None:
         return None
+    if function is np.append:
+        given = {n: _within_array(w, a, scope) for n, a in given.items()}
     literal = {n: _literal(a) for n, a in given.items()}
     fitting = [
         e
@@ -76,6 +80,16 @@ def _as_array(node: gast.AST) -> gast.AST:
     listed = gast.copy_location(gast.List(node.elts, gast.Load()), node)
     func = placed(gast.Attribute(name_of(NUMPY), "array", gast.Load()), node)
     return gast.copy_location(gast.Call(func, [listed], []), node)
+
+
+def _within_array(w: Walk, node: gast.AST, scope: Scope) -> gast.AST:
+    """What an array is made of that is only copied."""
+    match node:
+        case gast.Call(func=func, args=[made], keywords=[]) if any(
+            object_of(w, func, scope) is f for f in (np.array, np.asarray)
+        ):
+            return made
+    return node
 
 
 def _by_name(

@@ -49,7 +49,7 @@ from pyrev.ir.nodes import (
 )
 from pyrev.ir.primitives import CASTS, LOGICAL
 from pyrev.ir.renaming import guarded_leaves
-from pyrev.parse.bool_arithmetic import refuse_sums_of_truths
+from pyrev.parse.bool_arithmetic import with_truths
 from pyrev.parse.views import Kinds, dtype_of, kinds, union
 
 
@@ -666,7 +666,7 @@ def retype(
         for p in program.params
     )
     typed = checked_dtypes(replace(program, params=params), strong)
-    refuse_sums_of_truths(typed)
+    typed = with_truths(typed)
     return _adapted(typed, strong)
 
 

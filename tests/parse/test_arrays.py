@@ -1093,3 +1093,21 @@ def test_an_axis_of_length_one_in_this_call_only_is_a_value_error_everywhere(tar
     with pytest.raises(ValueError, match="different shapes"):
         g.adjoint(u, p, 1.0)
     assert pyrev.grad(g)(p, p).u.tolist() == p.tolist()
+
+
+def _inserted(value, x):
+    return np.append(np.array(value), x)
+
+
+def an_array_of_a_number_is_appended(x, c):
+    y = _inserted(c * 2.0, x)
+    z = np.append(x, np.asarray([c, 1.0]))
+    return np.sum(y * y[0]) + z[3] * c + z[-2]
+
+
+@pytest.mark.parametrize("target", ["python", "numba"])
+def test_what_is_appended_may_be_an_array_without_axes(target: str) -> None:
+    plain = an_array_of_a_number_is_appended
+    f = pyrev.differentiable(plain, target=target)
+    x = np.array([0.3, 0.7, 1.1])
+    check(f, plain, {"x": x, "c": 0.5}, [], np.random.default_rng(2))
