@@ -158,7 +158,17 @@ def _is_harmless(func: gast.AST) -> bool:
             return name in ("str", "len", "float", "int", "round", "abs", "repr")
         case gast.Attribute(attr="format", value=gast.Constant(value=str())):
             return True
+        case gast.Attribute(attr=attr):
+            return attr in _LOOKS
     return False
+
+
+#: NumPy's functions and methods that only look at arrays, as it is told what is there.
+_LOOKS = frozenset(
+    ["sum", "mean", "std", "var", "min", "max", "any", "all", "abs", "sqrt", "exp"]
+    + ["log", "reshape", "ravel", "flatten", "copy", "round", "tolist", "astype"]
+    + ["array", "asarray", "isnan", "isfinite", "array2string", "norm", "item"]
+)
 
 
 def _nodes(node: gast.AST) -> Iterator[gast.AST]:

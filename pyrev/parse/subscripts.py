@@ -50,8 +50,10 @@ from pyrev.parse.walk import Walk
 from pyrev.parse.whole_arrays import as_array, ask_axes, check_length, located
 from pyrev.parse.without_axes import note_without_axes
 
+#: The ends of a slice, and its step.
+Bounds = tuple[Operand | None, Operand | None, int | Expr]
 #: One subscript: an index, the parts of a slice, None or Ellipsis.
-Given = Operand | tuple[Operand | None, Operand | None, int] | EllipsisType | None
+Given = Operand | Bounds | EllipsisType | None
 
 
 def read_subscript(
@@ -202,7 +204,7 @@ def selection(
             case None:
                 chosen.append(None)
                 continue
-            case (lower, upper, int(step)):
+            case (lower, upper, step):
                 assert not isinstance(lower, Array)
                 assert not isinstance(upper, Array)
                 chosen.append(views.sliced(lower, upper, step, whole.shape[k]))
@@ -261,20 +263,24 @@ def subscripted_value(w: Walk, base: gast.AST, scope: Scope) -> Operand | Tuple 
     return None
 
 
-def slice_step(w: Walk, node: gast.AST | None, scope: Scope) -> int:
-    """The step of a slice."""
+def slice_step(w: Walk, node: gast.AST | None, scope: Scope) -> int | Expr:
+    """The step of a slice; one that is not written out is checked to be positive."""
     if node is None or (isinstance(node, gast.Constant) and node.value is None):
         return 1
     value = read_number(w, node, scope)
     if isinstance(value, Const) and type(value.value) is int and value.value:
         return value.value
-    w.refuse(
-        "P207",
-        scope.source.loc(node),
-        "the step of this slice is not known in the text",
-        "write it as an integer other than zero",
-    )
-    return 1
+    at = scope.source.loc(node)
+    if isinstance(value, Const):
+        w.refuse("P207", at, "this is no step of a slice", _STEP)
+        return 1
+    message = "the step of a slice that is not written out has to be positive here"
+    test = Call("<", (ZERO, value), loc=at)
+    w.emit.add(Check(test, "ValueError", message, loc=at))
+    return value
+
+
+_STEP = "write an integer other than zero"
 
 
 def _length(w: Walk, node: gast.Subscript, scope: Scope) -> Expr | None:
@@ -420,7 +426,7 @@ def apply_subscripts(
             case None:
                 made.append(None)
                 continue
-            case (lower, upper, int(step)):
+            case (lower, upper, step):
                 assert not isinstance(lower, Array)
                 assert not isinstance(upper, Array)
                 made.append(views.sliced(lower, upper, step, whole.shape[k]))

@@ -159,19 +159,23 @@ def _most(a: Expr, b: Expr) -> Expr:
 
 @dataclass(frozen=True, slots=True)
 class Slice:
-    """Elements ``start, start + step, ...``, as many as `length`, of one axis."""
+    """Elements ``start, start + step, ...``, as many as `length`, of one axis. A step
+    that is an expression is positive.
+    """
 
     start: Expr
-    step: int
+    step: int | Expr
     length: Expr
 
 
-def sliced(lower: Expr | None, upper: Expr | None, step: int, extent: Expr) -> Slice:
+def sliced(
+    lower: Expr | None, upper: Expr | None, step: int | Expr, extent: Expr
+) -> Slice:
     """What ``lower:upper:step`` selects from an axis: Python's rules, negatives too.
 
     A start beyond the end needs no clamp: the count is negative then, and so is empty.
     """
-    if step > 0:
+    if not isinstance(step, int) or step > 0:
         start = ZERO if lower is None else _from_end(lower, extent, _keep, ZERO)
         stop = extent
         if upper is not None:
@@ -187,8 +191,12 @@ def sliced(lower: Expr | None, upper: Expr | None, step: int, extent: Expr) -> S
     return Slice(start, step, range_length(start, stop, step))
 
 
-def range_length(start: Expr, stop: Expr, step: int) -> Expr:
-    """``len(range(start, stop, step))``"""
+def range_length(start: Expr, stop: Expr, step: int | Expr) -> Expr:
+    """``len(range(start, stop, step))``, of a step that is positive if it is one."""
+    if not isinstance(step, int):
+        less = plain(Call("-", (subtract(stop, start), ONE)))
+        whole = Call("//", (less, step), loc=start.loc)
+        return size(plain(Call("+", (whole, ONE))))
     count = subtract(stop, start) if step > 0 else subtract(start, stop)
     if abs(step) > 1:
         more = plain(Call("+", (count, Const(abs(step) - 1))))
@@ -233,6 +241,9 @@ Item = Expr | Slice | None
 def stepped(item: Slice, index: Expr) -> Expr:
     """Where the element `index` of a slice stands."""
     moved = index
+    if not isinstance(item.step, int):
+        moved = Call("*", (item.step, moved))
+        return Call("+", (moved, item.start)) if item.start != ZERO else moved
     if abs(item.step) > 1:
         moved = Call("*", (Const(abs(item.step)), moved))
     if item.step < 0:

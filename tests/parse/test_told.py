@@ -51,12 +51,18 @@ def a_model(x, model):
     return a * x[0] + b * np.sum(w)
 
 
+def tells_of_arrays(a, n):
+    print("a", a.sum(), np.mean(a, axis=0), a.reshape((n, -1))[::-1], f"{a.max():.3f}")
+    return np.sum(a * a)
+
+
 CALLS: list[tuple[Callable[..., Any], dict[str, Any]]] = [
     (tells, {"x": X, "n": 100.0}),
     (equal_shapes, {"a": X, "b": X + 1}),
     (equal_shapes, {"a": A, "b": A + 1}),
     (a_shape_and_a_tuple, {"a": A, "n": 2}),
     (limits, {"x": X}),
+    (tells_of_arrays, {"a": A, "n": 1}),
     (a_model, {"x": X, "model": (1.0, 2.0, X + 1)}),
 ]
 
