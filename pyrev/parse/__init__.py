@@ -27,7 +27,6 @@ from pyrev.ir.diagnostics import Finding, Findings, InternalError, UnsupportedEr
 from pyrev.ir.dtypes import DTYPES
 from pyrev.parse import shapes
 from pyrev.parse.bindings import bindings, identifiers, nodes_of, parameters
-from pyrev.parse.bool_arithmetic import with_truths
 from pyrev.parse.counted_once import counted_once
 from pyrev.parse.counters import with_one_value, without_counters
 from pyrev.parse.custom import Rule, rule_of
@@ -70,7 +69,7 @@ from pyrev.parse.rewriting.structures.tuple_turns import HELP, loops_left
 from pyrev.parse.scopes import Capture, Runs
 from pyrev.parse.settling import WALKS, Effort, Given, Settled, Text, settle
 from pyrev.parse.shallow import shallow
-from pyrev.parse.shapes import adapting, checked_dtypes, retype
+from pyrev.parse.shapes import adapting, retype, with_meanings
 from pyrev.parse.sizes import settle_sizes
 from pyrev.parse.source import Source, Texts, default_values, library_of, plain, read
 from pyrev.parse.streams import (
@@ -457,9 +456,8 @@ def _read(asked: _Asked, seen: dict[str, int]) -> Parsed:
         flat,
         loc=at,
     )
-    program = with_truths(program)
     parsed = Parsed(
-        checked_dtypes(program) if asked.final else program,
+        with_meanings(program, asked.final),
         tuple(walk.found.captures.values()),
         tuple(walk.found.callbacks.values()),
         grounds,

@@ -670,6 +670,14 @@ def retype(
     return _adapted(typed, strong)
 
 
+def with_meanings(program: Program, final: bool) -> Program:
+    """A program by what the dtypes of its parameters make of its operators; if they are
+    `final`, no array would change its own.
+    """
+    program = with_truths(program)
+    return checked_dtypes(program) if final else program
+
+
 def adapting(program: Program) -> bool:
     """Has an array the dtype of a number and something else?"""
     arrays = _arrays(program)

@@ -1,5 +1,5 @@
 # mypy: disallow-untyped-defs=False, disallow-untyped-calls=False
-"""Names with annotations are what they are without: lists, structures, None, numbers."""
+"""Names with annotations are what they are without: lists, structures, None."""
 
 from __future__ import annotations
 
