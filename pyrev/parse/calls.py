@@ -317,8 +317,9 @@ def _by_loop(
     given = {n: of_dtype(helper, v) for n, v in values.items()}
     ranks = {v.rank for v in values.values() if isinstance(v, Array)}
     if ranks and by_element(helper.source.node):
-        own = {"each": replace(helper, loops=()), **functions}
-        return _entered(w, mapped(helper, given, at), given, own, scope, at)
+        of_all, each = mapped(helper, given, at)
+        own = {**functions, each: replace(helper, loops=())}
+        return _entered(w, of_all, given, own, scope, at)
     return of_dtype(helper, _entered(w, helper, given, functions, scope, at))
 
 

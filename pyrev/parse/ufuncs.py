@@ -11,7 +11,7 @@ from typing import TypeVar
 import gast
 import numpy as np
 
-from pyrev.ir.nodes import Call, Expr, Load, Loc
+from pyrev.ir.nodes import Call, Expr, Load, Loc, fresh
 from pyrev.parse.grounds import Grounds
 from pyrev.parse.scopes import Helper
 from pyrev.parse.source import Standing, plain
@@ -87,13 +87,17 @@ def _is_math(node: gast.Attribute) -> bool:
     return isinstance(node.value, gast.Name) and node.value.id == "math"
 
 
-def mapped(helper: Helper, values: Mapping[str, Operand], at: Loc) -> Helper:
-    """The function of arrays that calls a helper, its parameter `each`, for each
-    element.
+def mapped(
+    helper: Helper, values: Mapping[str, Operand], at: Loc
+) -> tuple[Helper, str]:
+    """The function of arrays that calls a helper for each element, and its parameter
+    that stands for this helper.
     """
     ranks = {n: v.rank for n, v in values.items() if isinstance(v, Array)}
     most = max(ranks, key=lambda name: ranks[name])
-    index = [f"i{k}" for k in range(ranks[most])]
+    taken_ = {*values, "np", "range", "ValueError"}
+    each, found = fresh("each", taken_), fresh("found", taken_)
+    index = [fresh(f"i{k}", taken_) for k in range(ranks[most])]
     number = f"np.{taken(helper)}"
     lines = []
     for name, rank in ranks.items():
@@ -101,7 +105,7 @@ def mapped(helper: Helper, values: Mapping[str, Operand], at: Loc) -> Helper:
             here, there = f"{name}.shape[{rank - k}]", f"{most}.shape[{len(index) - k}]"
             lines += [f"if {here} != {there}:"]
             lines += [f"    raise ValueError({_SHAPES!r})"]
-    lines += [f"found = np.empty({most}.shape, {number})"]
+    lines += [f"{found} = np.empty({most}.shape, {number})"]
     for k, i in enumerate(index):
         lines += [f"{'    ' * k}for {i} in range({most}.shape[{k}]):"]
     given = [
@@ -109,13 +113,13 @@ def mapped(helper: Helper, values: Mapping[str, Operand], at: Loc) -> Helper:
         for n in values
     ]
     inner = "    " * len(index)
-    lines += [f"{inner}found[{', '.join(index)}] = each({', '.join(given)})"]
-    lines += ["return found"]
-    head = f"def {helper.name}(each, {', '.join(values)}):\n    "
+    lines += [f"{inner}{found}[{', '.join(index)}] = {each}({', '.join(given)})"]
+    lines += [f"return {found}"]
+    head = f"def {helper.name}({each}, {', '.join(values)}):\n    "
     node = gast.parse(head + "\n    ".join(lines)).body[0]
     own = helper.source
     source = Standing(own.file, own.lines, node, at)
-    return Helper(helper.name, source, _KNOWING, None)
+    return Helper(helper.name, source, _KNOWING, None), each
 
 
 _SHAPES = "these arrays have different shapes"

@@ -51,9 +51,9 @@ def of_arrays(x, y, n):
 
 
 @numba.vectorize([F8(F8, F8)])
-def with_branches(a, b):
-    if a > 0.5 and b < 1.5:
-        return a * math.log(b + 1)
+def with_branches(found, each):
+    if found > 0.5 and each < 1.5:
+        return found * math.log(each + 1)
     return 1
 
 
