@@ -75,7 +75,7 @@ def test_many_cases_beside_each_other_are_within_the_budget() -> None:
 def test_what_isl_cannot_say_of_a_part_is_not_said_of_the_whole(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def gives_up(question: object) -> object:
+    def gives_up(question: object, budget: int = 0) -> object:
         raise poly.Unknown("too many operations")
 
     monkeypatch.setattr(poly, "_ask", gives_up)
@@ -83,3 +83,11 @@ def test_what_isl_cannot_say_of_a_part_is_not_said_of_the_whole(
     assert not is_empty(space, ["unheard"], "unheard > 0 and unheard < 0")
     with pytest.raises(poly.Unknown):
         exists(space, ["other"], "other > 0")
+
+
+def test_a_question_with_less_budget_is_another_one() -> None:
+    space = Space(frozenset(["n"]), frozenset())
+    formula = "7 * a + 3 * b = c and 2 * c = 14 * a + 6 * b + 1"
+    assert not is_empty(space, ["a", "b", "c"], formula, 1)
+    assert is_empty(space, ["a", "b", "c"], formula)
+    assert not is_empty(space, ["a", "b", "c"], formula, 1)
