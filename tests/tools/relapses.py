@@ -1763,6 +1763,63 @@ RELAPSES: list[Relapse] = [
         "if False:",
         "tests/parse/test_methods.py",
     ),
+    # ------------------------------------------- what a word of NumPy's means
+    Relapse(
+        "meanings",
+        "a count of draws is what the function returns",
+        "pyrev/ir/counting.py",
+        "            return None  # what it raises",
+        "            pass  # what it raises",
+        "tests/driver/test_draws.py",
+    ),
+    Relapse(
+        "meanings",
+        "truth values are added as numbers",
+        "pyrev/parse/bool_arithmetic.py",
+        '_MEANS = {"+": "|", "*": "&"}',
+        '_MEANS = {"*": "&"}',
+        "tests/parse/test_truth_values.py",
+    ),
+    Relapse(
+        "meanings",
+        "truth values of Python's do not count either",
+        "pyrev/parse/bool_arithmetic.py",
+        "return all(map(self.truth, parts)) and any(map(self.numpy, parts))",
+        "return all(map(self.truth, parts))",
+        "tests/parse/test_truth_values.py",
+    ),
+    Relapse(
+        "meanings",
+        "a slice with a step ends a step too early",
+        "pyrev/parse/views.py",
+        '        return size(plain(Call("+", (whole, ONE))))\n',
+        "        return size(whole)\n",
+        "tests/parse/test_slice_steps.py",
+    ),
+    Relapse(
+        "meanings",
+        "a step that is negative is taken",
+        "pyrev/parse/subscripts.py",
+        "message, loc=at))\n    return value\n",
+        "message, loc=at)) if False else 0\n    return value\n",
+        "tests/parse/test_slice_steps.py",
+    ),
+    Relapse(
+        "meanings",
+        "a ufunc that gives what it is given gives that array",
+        "pyrev/parse/ufuncs.py",
+        "        or not isinstance(last.value, (gast.BinOp, gast.Call))\n",
+        "",
+        "tests/parse/test_numba_ufuncs.py",
+    ),
+    Relapse(
+        "meanings",
+        "a ufunc of two loops takes floats of any size",
+        "pyrev/parse/ufuncs.py",
+        "            w.found.alike_kinds.append((name, taken(helper), at))\n",
+        "            pass\n",
+        "tests/parse/test_numba_ufuncs.py",
+    ),
 ]
 
 
