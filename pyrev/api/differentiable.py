@@ -42,6 +42,7 @@ from pyrev.driver.units import Units
 from pyrev.ir.diagnostics import ArgumentError
 from pyrev.parse.directives import memory_bytes
 from pyrev.parse.rewriting.complex_numbers.arguments import COMPLEX
+from pyrev.parse.rewriting.structures.shapes import MAYBE
 from pyrev.parse.source import plain, read
 from pyrev.report.costs import Costs
 from pyrev.report.draw.dot import Graph
@@ -650,6 +651,8 @@ def returns_a_number(call: Call) -> None:
     result = call.function.parsed.result
     if result is not None and result.kind == COMPLEX.kind:
         found = "complex numbers"
+    if result is not None and result.kind == MAYBE:
+        found = "None on some paths"
     if found != "a number":
         remedy = {
             "complex numbers": "return a real one, `.real` or `abs(z) ** 2`, or use"

@@ -29,7 +29,7 @@ from pyrev.parse.rewriting.structures.objects import (
     fields_of,
     shape_of,
 )
-from pyrev.parse.rewriting.structures.shapes import Key, Shape, only_keeps
+from pyrev.parse.rewriting.structures.shapes import MAYBE, Key, Shape, only_keeps
 from pyrev.parse.streams import LEGACY, STREAM
 from pyrev.runtime.device import is_array, is_device
 
@@ -149,6 +149,11 @@ def built(
     return make(shape)
 
 
+def with_found(shape: Shape, values: Sequence[Any], result: Sequence[Any]) -> Any:
+    """Values like the parts of a result: there are none if that is None."""
+    return (result[0], *values[1:]) if shape.kind == MAYBE else values
+
+
 def _arrays_in(values: Collection[Any], around: tuple[Any, ...] = ()) -> Iterator[Any]:
     """The arrays in arguments, those in structures too."""
     for value in values:
@@ -174,6 +179,9 @@ def _made(shape: Shape, found: Mapping[Key, Any]) -> Any:
             return list(found.values())
         case "list of tuples":
             return list(zip(*found.values(), strict=True))
+        case kind if kind == MAYBE:
+            there, *values = found.values()
+            return None if not there else _single(values)
     named = {str(k): v for k, v in found.items()}
     if shape.kind == "named tuple" and shape.cls is not None:
         return shape.cls(**named)
@@ -181,6 +189,11 @@ def _made(shape: Shape, found: Mapping[Key, Any]) -> Any:
     if cls is not None and dataclasses.is_dataclass(cls) and only_keeps(cls):
         return cls(**named)
     return SimpleNamespace(**named)
+
+
+def _single(values: Sequence[Any]) -> Any:
+    """One value, or a tuple of several."""
+    return values[0] if len(values) == 1 else tuple(values)
 
 
 def in_order(shape: Shape | None, value: Any) -> Any:
@@ -202,6 +215,10 @@ def in_order(shape: Shape | None, value: Any) -> Any:
             return
         if shape.kind == "list":
             found.append(np.asarray(value))
+            return
+        if shape.kind == MAYBE:
+            found.append(None)
+            found.extend(value if len(shape.fields) > 2 else [value])
             return
         if shape.kind == "list of tuples":
             if any(np.shape(row) != (len(shape.fields),) for row in value):

@@ -17,15 +17,15 @@ import textwrap
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
-from types import BuiltinFunctionType, FunctionType, MethodType
+from types import FunctionType
 
 import gast
 import numpy as np
 
 from pyrev.ir import nodes
 from pyrev.ir.diagnostics import Finding, Findings, InternalError, UnsupportedError
-from pyrev.ir.dtypes import DTYPES
 from pyrev.parse import shapes
+from pyrev.parse.annotated import annotated
 from pyrev.parse.bindings import bindings, identifiers, nodes_of, parameters
 from pyrev.parse.counted_once import counted_once
 from pyrev.parse.counters import with_one_value, without_counters
@@ -39,12 +39,14 @@ from pyrev.parse.guesses import decrements, increments
 from pyrev.parse.joins import refuse_paths
 from pyrev.parse.laid_out import written_flat
 from pyrev.parse.lower import READERS, lower_statements
+from pyrev.parse.no_function import no_function
 from pyrev.parse.real_definitions import (
     check_parts,
     leaves,
     name_of_value,
     real_definition,
 )
+from pyrev.parse.results_or_none import values_or_none
 from pyrev.parse.returned_views import lent
 from pyrev.parse.rewriting.by_field.definitions import with_fields
 from pyrev.parse.rewriting.complex_numbers.arguments import (
@@ -61,17 +63,17 @@ from pyrev.parse.rewriting.known_kinds import with_kinds
 from pyrev.parse.rewriting.known_values import known_defaults, with_values
 from pyrev.parse.rewriting.lists.literals import without_lists
 from pyrev.parse.rewriting.made_texts import Lookup
-from pyrev.parse.rewriting.maybe_returned import with_found
+from pyrev.parse.rewriting.maybe_returned import finding, with_found
 from pyrev.parse.rewriting.returned_objects import Tracked, tracked, with_objects
 from pyrev.parse.rewriting.structures.fields import with_functions, without_structures
-from pyrev.parse.rewriting.structures.shapes import Shape, Structured
+from pyrev.parse.rewriting.structures.shapes import Shape, Structured, maybe
 from pyrev.parse.rewriting.structures.tuple_turns import HELP, loops_left
 from pyrev.parse.scopes import Capture, Runs
 from pyrev.parse.settling import WALKS, Effort, Given, Settled, Text, settle
 from pyrev.parse.shallow import shallow
 from pyrev.parse.shapes import adapting, retype, with_meanings
 from pyrev.parse.sizes import settle_sizes
-from pyrev.parse.source import Source, Texts, default_values, library_of, plain, read
+from pyrev.parse.source import Source, Texts, default_values, plain, read
 from pyrev.parse.streams import (
     STREAM,
     Drawing,
@@ -190,6 +192,10 @@ def parse(
                 with contextlib.suppress(UnsupportedError, InternalError):
                     again = Effort(effort.most // 4)
                     return read_(replace(asked, by_field=True, effort=again))
+            if codes <= _OF_NONE and (count := values_or_none(f)):
+                with contextlib.suppress(UnsupportedError, InternalError):
+                    again = Effort(effort.most // 4)
+                    return read_(replace(asked, maybe=count, effort=again))
             if types is None and codes <= _OF_FLOATS:
                 error.waits = _may_hold_others(read_, asked)
             raise
@@ -207,6 +213,8 @@ def _may_hold_others(read_: Callable[[_Asked], Parsed], asked: _Asked) -> bool:
 
 # What may be found because parameters are taken for floats of 64 bits.
 _OF_FLOATS = frozenset(["P206", "P210"])
+# What may be found because None is returned on some paths.
+_OF_NONE = frozenset(["P106", "P110"])
 # What is found whatever is made of tuples and lists.
 _OF_OTHERS = frozenset(["P101", "P104", "P105", "P114", "P116", "P117"])
 
@@ -353,6 +361,9 @@ class _Asked:
     integers: bool = False
     #: What they are otherwise, if nobody counts with them.
     floats: str = "float64"
+    #: How many values does a result have that may be None? A truth value is given
+    #: besides then.
+    maybe: int = 0
     #: The names of which each version is a variable; None for all.
     split: frozenset[str] | None = frozenset()
     #: Are tuples read field by field?
@@ -403,14 +414,10 @@ FEW_STATEMENTS = 4_000
 
 def _read(asked: _Asked, seen: dict[str, int]) -> Parsed:
     """One reading; `seen` receives the ranks that may grow."""
-    f, types, effort = asked.f, asked.types, asked.effort
+    types, effort = asked.types, asked.effort
     grounds, texts = Grounds(), Texts(*asked.known, *effort.texts)
     effort.texts.append(texts)
-    function = plain(f, grounds)
-    if function is None:
-        raise UnsupportedError([Finding(*_no_function(f))])
-    source = read(function, texts)
-    _refuse_rule(function, source)
+    function, source = _definition(asked, grounds, texts)
     whole, outside = source.node, functools.partial(lookup, function)
     structured, source, functions = _spelt(asked, source, function, grounds)
     real, twins = real_definition(
@@ -556,6 +563,25 @@ def _drawn(parsed: Parsed, walk: Walk, functions: Mapping[str, object]) -> Parse
     )
 
 
+def _definition(
+    asked: _Asked, grounds: Grounds, texts: Texts
+) -> tuple[FunctionType, Source]:
+    """The plain function, and its text: with a truth value besides what it returns if
+    that may be None.
+    """
+    function = plain(asked.f, grounds)
+    if function is None:
+        raise UnsupportedError([Finding(*no_function(asked.f))])
+    source = read(function, texts)
+    _refuse_rule(function, source)
+    if asked.maybe:
+        look = functools.partial(grounds.lookup, function)
+        made = functools.partial(finding, source.node)
+        node = asked.effort.rewritten.once(source.node, "finding", look, made)
+        source = replace(source, node=node)
+    return function, source
+
+
 def _spelt(
     asked: _Asked, source: Source, function: FunctionType, grounds: Grounds
 ) -> tuple[Structured, Source, Mapping[str, object]]:
@@ -573,6 +599,8 @@ def _spelt(
         Finding("P111", source.loc(at), what, HELP) for at, what in loops_left(node)
     ]
     Findings(left).check()
+    if asked.maybe:
+        structured = replace(structured, result=maybe(asked.maybe))
     return structured, replace(source, node=node), functions
 
 
@@ -611,7 +639,7 @@ def _functions(forms: Forms) -> tuple[tuple[str, FunctionType], ...]:
 
 def _given(source: Source, asked: _Asked) -> Given:
     """What annotations, a call and a guess say of the parameters."""
-    given = {p.id: _annotated(p.annotation) for p in parameters(source.node)}
+    given = {p.id: annotated(p.annotation) for p in parameters(source.node)}
     if asked.integers:
         given = {n: (rank, dtype or "int64") for n, (rank, dtype) in given.items()}
     for name, (rank, dtype) in (asked.types or {}).items():
@@ -637,40 +665,6 @@ def _checked(text: Text, settled: Settled) -> nodes.Block:
     if walk.found.unsettled:
         raise InternalError(f"the ranks of `{text.function.__name__}` are not known")
     return counted_once(body)
-
-
-def _no_function(f: object) -> tuple[str, nodes.Loc, str, str]:
-    """The finding of an object that is no plain function."""
-    code = "P101" if isinstance(f, type) else "P114"
-    return code, nodes.NOWHERE, *_what_it_is(f)
-
-
-def _what_it_is(f: object) -> tuple[str, str]:
-    """What an object is that is no plain function, and what to give instead."""
-    name = getattr(f, "__name__", type(f).__name__)
-    calls = "give a function that calls it, `lambda x: ...`, if it is one of the"
-    calls += " functions in docs/language.md"
-    match f:
-        case type():
-            return f"`{name}` is a class", "give a function of numbers and arrays"
-        case MethodType():
-            return f"`{name}` is a method of a class", _NO_METHOD
-        case BuiltinFunctionType() | np.ufunc():
-            return f"`{name}` has no text in Python", calls
-        case FunctionType():
-            return f"`{name}` is a function of {library_of(f)}", calls
-        case _ if callable(f):
-            return f"an object of type `{type(f).__name__}` is called here", _NO_METHOD
-    return (
-        f"an object of type `{type(f).__name__}` is not a plain function",
-        "give a function, a lambda or a `numba.njit` function",
-    )
-
-
-_NO_METHOD = (
-    "write a function of the numbers and arrays that it needs, and call that from the"
-    " method"
-)
 
 
 def _refuse_rule(function: FunctionType, source: Source) -> None:
@@ -774,23 +768,3 @@ def _file(text: str) -> str:
     file = f"<text {hashlib.sha256(text.encode()).hexdigest()[:8]}>"
     linecache.cache[file] = (len(text), None, text.splitlines(True), file)
     return file
-
-
-_PYTHON = {"int": "int64", "float": "float64", "bool": "bool"}
-
-
-def _annotated(node: gast.AST | None) -> tuple[int | None, str | None]:
-    """The rank and dtype that an annotation gives; None for what it leaves open."""
-    if node is None:
-        return None, None
-    text = node.value if isinstance(node, gast.Constant) else gast.unparse(node)
-    match = re.fullmatch(r"\s*(?:\w+\.)*(\w+)\s*(?:\[([:,\s]*)\])?\s*", str(text))
-    if match is None:
-        return None, None
-    name, axes = match.groups()
-    dtype = name if name in DTYPES else None
-    if axes is not None:
-        return (axes.count(":") or None, dtype) if dtype else (None, None)
-    if name in _PYTHON:
-        return 0, _PYTHON[name]
-    return (0, dtype) if dtype else (None, None)

@@ -77,6 +77,14 @@ def finding(node: gast.AST, lookup: Lookup) -> gast.AST:
     return made
 
 
+def values_found(node: gast.AST, lookup: Lookup) -> int:
+    """How many values a function gives, if it gives None on some paths; else zero."""
+    body = getattr(node, "body", None)
+    if not isinstance(body, list):
+        return 0
+    return _Calls(node, lookup).values(node) or 0
+
+
 class _Calls:
     """Which calls in a definition may give None, and how many values otherwise."""
 

@@ -73,6 +73,15 @@ class Missing:
 
 MISSING = Missing()
 
+#: The kind of a result that may be None: a truth value, and what there is otherwise.
+MAYBE = "maybe"
+
+
+def maybe(count: int) -> Shape:
+    """So many values, or None."""
+    return Shape(MAYBE, (("found", None), *((k, None) for k in range(count))))
+
+
 #: Where the place of a view is among its fields.
 AT = ""
 #: The attribute of a node that holds the shape of the structure that it builds.
