@@ -78,6 +78,8 @@ class _Truths:
                 return any(self.strong(a) for a in args)
             case Call(op, args) if op in _PASS:
                 return any(map(self.numpy, args))
+            case Call("abs", (a,)):
+                return self.truth(a) and self.numpy(a)
             case Call("where", (_, a, b)):
                 return self.numpy(a) or self.numpy(b)
         return False
@@ -90,6 +92,8 @@ class _Truths:
         return self.numpy(e) or dtype not in (WEAK_INT, WEAK_FLOAT, "bool")
 
     def truth(self, e: Expr) -> bool:
+        if isinstance(e, Call) and e.op == "abs":
+            return self.numpy(e)
         return expr_dtype(e, self.types) == "bool"
 
     def meet(self, parts: tuple[Expr, ...]) -> bool:
@@ -110,8 +114,16 @@ class _Truths:
                 helps = "join them with `or`, or count with `int(...)`"
                 findings.add("P210", s.value.loc, because, helps)
             for e in (part for top in exprs(s) for part in walk_expr(top)):
-                if isinstance(e, Call) and e.op in ("-", "neg") and self.meet(e.args):
+                if not isinstance(e, Call) or not self.meet(e.args):
+                    continue
+                if e.op in ("-", "neg"):
                     because = "NumPy's truth values have no difference"
                     helps = 'write `!=` for "one of both", or count with `int(...)`'
+                    findings.add("P210", e.loc, because, helps)
+                elif e.op in _MEANS and e.loc == s.loc:
+                    # Not the user's operator: what stands for a call of NumPy's, which
+                    # may count.
+                    because = "this is computed of truth values"
+                    helps = "give it numbers, `mask.astype(int)`"
                     findings.add("P210", e.loc, because, helps)
         findings.check()

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import importlib.util
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -67,3 +69,58 @@ def test_increments_of_them_are_refused() -> None:
     f = pyrev.differentiable(added_to, target="numba")
     with pytest.raises(pyrev.UnsupportedError, match="do not count"):
         pyrev.vjp(f, X, T.copy(), wrt="x")
+
+
+#: What NumPy's functions make of truth values, and loops would make otherwise.
+EXPRESSIONS = (
+    "np.dot(m, k)",
+    "m @ k",
+    "np.inner(m, k)",
+    "np.vdot(m, k)",
+    "np.outer(m, k)",
+    "np.kron(m, k)",
+    "np.convolve(m, k)",
+    "np.correlate(m, k)",
+    "np.einsum('i,i->', m, k)",
+    "np.cumsum(m)",
+    "np.cumprod(m)",
+    "np.prod(m)",
+    "np.diff(m)",
+    "np.trapezoid(m)",
+    "np.polyval(m, 2)",
+    "np.mean(m) + m[0]",
+    "np.sum(m * k) + np.count_nonzero(m)",
+    "(m + k).sum()",
+    "m[1:] + m[:-1]",
+    "m[0] + True",
+    "abs(m[0]) + m[1]",
+    "m[0] + 1",
+    "max(m[0], m[1]) + m[2]",
+    "int(m[0]) + int(m[1])",
+    "sum(v for v in m)",
+    "m ** 2",
+)
+
+
+@pytest.mark.parametrize("number", range(len(EXPRESSIONS)))
+def test_what_is_made_of_them_is_what_numpy_makes(number: int, tmp_path: Path) -> None:
+    text = f"import numpy as np\n\n\ndef f(x, m, k):\n    y = {EXPRESSIONS[number]}\n"
+    text += "    return np.sum(x) * np.sum(y * 1.0)\n"
+    file = tmp_path / f"truths_{number}.py"
+    file.write_text(text)
+    spec = importlib.util.spec_from_file_location(file.stem, file)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    for m, k in ((T | True, T), (~T, T), (T, T)):
+        try:
+            wanted = module.f(X, m, k)
+        except (TypeError, AttributeError):  # NumPy itself refuses, or lacks it
+            continue
+        try:
+            gradients = pyrev.vjp(pyrev.differentiable(module.f), X, m, k, wrt="x")[1]
+        except pyrev.UnsupportedError:
+            continue
+        # Linear in x: the derivative along x is the value.
+        assert np.sum(gradients(1.0)["x"] * X) == pytest.approx(wanted)

@@ -1782,6 +1782,14 @@ RELAPSES: list[Relapse] = [
     ),
     Relapse(
         "meanings",
+        "a product of NumPy's counts truth values",
+        "pyrev/parse/bool_arithmetic.py",
+        "elif e.op in _MEANS and e.loc == s.loc:",
+        "elif False:",
+        "tests/parse/test_truth_values.py",
+    ),
+    Relapse(
+        "meanings",
         "truth values of Python's do not count either",
         "pyrev/parse/bool_arithmetic.py",
         "return all(map(self.truth, parts)) and any(map(self.numpy, parts))",
