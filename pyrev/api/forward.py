@@ -10,7 +10,7 @@ import numpy as np
 from pyrev.api.call import Call
 from pyrev.api.differentiable import as_differentiable
 from pyrev.api.gradients import Tangents
-from pyrev.driver.forms import built, with_found
+from pyrev.driver.forms import built, where_found
 from pyrev.driver.results import returns_one
 from pyrev.driver.unit import Unit
 from pyrev.driver.units import Units
@@ -58,7 +58,7 @@ def jvp(
         outputs = {n: _first(v) for n, v in outputs.items()}
     shape = call.function.parsed.result
     if shape is not None:
-        outputs["return"] = built(shape, with_found(shape, outputs["return"], result))
+        outputs["return"] = built(shape, where_found(shape, outputs["return"], result))
     if structures is not None:
         names = {own: name for name, own in structures.dotted().items()}
         own = structures.as_number

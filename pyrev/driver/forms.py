@@ -149,7 +149,7 @@ def built(
     return make(shape)
 
 
-def with_found(shape: Shape, values: Sequence[Any], result: Sequence[Any]) -> Any:
+def where_found(shape: Shape, values: Sequence[Any], result: Sequence[Any]) -> Any:
     """Values like the parts of a result: there are none if that is None."""
     return (result[0], *values[1:]) if shape.kind == MAYBE else values
 

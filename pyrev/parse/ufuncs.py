@@ -12,6 +12,7 @@ import gast
 import numpy as np
 
 from pyrev.ir.nodes import Call, Expr, Load, Loc, fresh
+from pyrev.parse.bindings import nodes_of
 from pyrev.parse.grounds import Grounds
 from pyrev.parse.scopes import Helper
 from pyrev.parse.source import Standing, plain
@@ -72,7 +73,7 @@ def of_dtype(helper: Helper, value: V) -> V | Call:
 
 def by_element(definition: gast.AST) -> bool:
     """Is a function one of numbers alone, which means something else of arrays?"""
-    nodes = [*gast.walk(definition)]
+    nodes = [*nodes_of(definition)]
     *ahead, last = definition.body
     return (
         any(isinstance(n, (gast.IfExp, gast.BoolOp, gast.Compare)) for n in nodes)

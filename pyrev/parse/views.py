@@ -194,7 +194,8 @@ def sliced(
 def range_length(start: Expr, stop: Expr, step: int | Expr) -> Expr:
     """``len(range(start, stop, step))``, of a step that is positive if it is one."""
     if not isinstance(step, int):
-        less = plain(Call("-", (subtract(stop, start), ONE)))
+        # Without the step added, which may be large.
+        less = subtract(subtract(stop, start), ONE)
         whole = Call("//", (less, step), loc=start.loc)
         return size(plain(Call("+", (whole, ONE))))
     count = subtract(stop, start) if step > 0 else subtract(start, stop)
@@ -241,12 +242,10 @@ Item = Expr | Slice | None
 def stepped(item: Slice, index: Expr) -> Expr:
     """Where the element `index` of a slice stands."""
     moved = index
-    if not isinstance(item.step, int):
-        moved = Call("*", (item.step, moved))
-        return Call("+", (moved, item.start)) if item.start != ZERO else moved
-    if abs(item.step) > 1:
-        moved = Call("*", (Const(abs(item.step)), moved))
-    if item.step < 0:
+    far = Const(abs(item.step)) if isinstance(item.step, int) else item.step
+    if far != ONE:
+        moved = Call("*", (far, moved))
+    if isinstance(item.step, int) and item.step < 0:
         return Call("-", (item.start, moved))
     return Call("+", (moved, item.start)) if item.start != ZERO else moved
 

@@ -41,7 +41,7 @@ def of_columns(m, k):
 
 
 CALLS: list[tuple[Any, dict[str, Any], list[str]]] = [
-    *((thinned, {"x": X, "k": k}, []) for k in (1, 2, 3, 7, 9)),
+    *((thinned, {"x": X, "k": k}, []) for k in (1, 2, 3, 7, 9, 10**6)),
     (thinned, {"x": X[:0], "k": 2}, []),
     (harmonics, {"x": X, "w": X[:2], "n": 3}, []),
     (written_to, {"x": X, "out": X.copy(), "a": 0, "k": 3}, ["out"]),
@@ -63,4 +63,11 @@ def test_steps_of_a_call(number: int, target: str) -> None:
 def test_they_have_to_be_positive(k: int) -> None:
     f = pyrev.differentiable(thinned, target="numba")
     with pytest.raises(ValueError, match="positive"):
+        pyrev.vjp(f, X, k)
+
+
+@pytest.mark.parametrize("k", [2**63 - 1, np.int8(3), np.uint8(200)])
+def test_those_that_could_go_around_are_refused(k: Any) -> None:
+    f = pyrev.differentiable(thinned)
+    with pytest.raises(pyrev.ArgumentError, match=r"64 bits|goes around"):
         pyrev.vjp(f, X, k)
