@@ -70,9 +70,7 @@ def read_assign(w: Walk, node: gast.Assign, scope: Scope) -> None:
 
 
 def read_annotated(w: Walk, node: gast.AnnAssign, scope: Scope) -> None:
-    """``a: int = value``"""
-    if node.value is not None:
-        assign(w, [node.target], node.value, scope.source.loc(node), scope)
+    """``a: int``, which binds nothing."""
 
 
 def read_assert(w: Walk, node: gast.Assert, scope: Scope) -> None:

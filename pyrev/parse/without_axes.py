@@ -188,8 +188,6 @@ class _Flows:
                     self._bound(target, value, node, scope)
             case gast.NamedExpr(target=target, value=value):
                 self._bound(target, value, node, scope)
-            case gast.AnnAssign(target=target, value=value) if value is not None:
-                self._bound(target, value, node, scope)
             case gast.AugAssign(target=target):
                 self._changes(target, node, scope)
             case gast.BinOp(left=left) if hasattr(node, IN_PLACE):

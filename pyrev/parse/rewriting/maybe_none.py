@@ -208,10 +208,6 @@ class _Flags:
                 return [self.parts(s, states)], frozenset()
             case gast.Assert():
                 return self.asserted(s, states)
-            case gast.AnnAssign(target=gast.Name() as target, value=value) if value:
-                plain = _located(gast.Assign([target], value, None), s)
-                if target.id in self.names:
-                    return self.assign(plain, states)
             case gast.Assign():
                 return self.assign(s, states)
             case gast.AugAssign(target=target):
@@ -655,8 +651,6 @@ def _pairs(s: gast.AST) -> Iterator[tuple[gast.Name, gast.AST]]:
             for target in targets:
                 if isinstance(target, gast.Name):
                     yield target, value
-        case gast.AnnAssign(target=gast.Name() as target, value=value) if value:
-            yield target, value
 
 
 def _ways(e: gast.AST) -> Iterator[gast.AST]:

@@ -195,8 +195,7 @@ class _Reading:
         these; None for parts of one.
         """
         found: list[tuple[str, gast.AST | None, int | None]] = []
-        targets = s.targets if isinstance(s, gast.Assign) else [s.target]
-        for target in targets:
+        for target in s.targets:
             match target:
                 case gast.Name(id=name):
                     found.append((name, s.value, None))
@@ -227,7 +226,7 @@ class _Reading:
             match n:
                 case gast.Global() | gast.Nonlocal() | gast.Delete() | gast.NamedExpr():
                     return None
-                case gast.Assign() | gast.AnnAssign(value=gast.AST()):
+                case gast.Assign():
                     for name, value, place in self.pairs(n):
                         origins = [_OTHER]
                         if value is not None:
@@ -317,7 +316,7 @@ class _Objects:
                     values[0] if len(values) == 1 else gast.Tuple(values, gast.Load())
                 )
                 return [placed(made, s)]
-            case gast.Assign() | gast.AnnAssign(value=gast.AST()):
+            case gast.Assign():
                 return [*self.moved(s), s]
         s = copy.copy(s)
         for part in ("body", "orelse"):

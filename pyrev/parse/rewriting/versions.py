@@ -127,10 +127,8 @@ class _Webs:
                 self.reads(value, now)
                 for target in targets:
                     now = self.store(target, now)
-            case gast.AnnAssign(target=target, value=value):
-                self.reads(value, now)
-                if value is not None:
-                    now = self.store(target, now)
+            case gast.AnnAssign():  # which binds nothing
+                pass
             case gast.AugAssign(target=gast.Name() as target, value=value):
                 # It may change an array in place: the name goes on standing for it.
                 self.use(target, now)

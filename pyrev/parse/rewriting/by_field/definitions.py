@@ -207,11 +207,6 @@ class Statements(Expressions):
             case gast.Assign(targets=targets, value=value):
                 self.effects = self.has_effects(s)
                 made = self._assigned(s, targets, value)
-            case gast.AnnAssign(target=gast.Name() as target, value=value) if (
-                target.id in self.kinds.names and value is not None
-            ):
-                self.effects = self.has_effects(value)
-                made = self._assigned(s, [target], value)
             case gast.AugAssign(target=gast.Name() as target, value=value) if (
                 target.id in self.kinds.names
             ):

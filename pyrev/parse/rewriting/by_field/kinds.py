@@ -144,8 +144,6 @@ class Kinds:
             case gast.Assign(targets=targets, value=value):
                 for target in targets:
                     self._target(target, partial(self.of, value), value)
-            case gast.AnnAssign(target=target, value=value) if value is not None:
-                self._target(target, partial(self.of, value), value)
             case gast.AugAssign(target=gast.Name(id=name), value=value):
                 self._bind(name, partial(self._more, value))
             case gast.For(target=target, iter=it):

@@ -239,8 +239,6 @@ class Kinds:
                 kind = self.of(value, place)
                 for target in targets:
                     self._bind(target, kind, place)
-            case gast.AnnAssign(target=target, value=gast.AST() as value):
-                self._bind(target, self.of(value, place), place)
             case gast.AugAssign(target=gast.Name(id=name), value=value):
                 self._grow(name, self.of(value, place), place)
                 if name in place.kinds and place.kinds[name] is not True:

@@ -262,9 +262,6 @@ class Separation(Expressions):
                 return [new]
             case gast.Assign(targets=targets, value=value):
                 return self._assign(s, targets, value)
-            case gast.AnnAssign(target=target, value=gast.AST() as value):
-                if self.kinds.has(value, self.place):
-                    return self._assign(s, [target], value)
             case gast.AugAssign():
                 return self._augmented(s)
             case gast.Return(value=gast.AST() as value):

@@ -437,7 +437,7 @@ class _Dry:
                 for t in tests:
                     needed |= t
                 return True
-            case gast.Assign() | gast.AugAssign() | gast.AnnAssign():
+            case gast.Assign() | gast.AugAssign():
                 changed = stored_in(s) | written_in(s)
                 if changed & needed:
                     needed |= read_in(s)
@@ -483,7 +483,7 @@ class _Dry:
                 # In place it would be the array that the function goes on with.
                 own = name_of(name, ctx=gast.Store())
                 return [assign([own], gast.BinOp(name_of(name), op, s.value))]
-            case gast.Assign() | gast.AugAssign() | gast.AnnAssign():
+            case gast.Assign() | gast.AugAssign():
                 return [s] if (stored_in(s) | written_in(s)) & needed else []
         return []
 

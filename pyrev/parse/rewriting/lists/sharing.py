@@ -129,8 +129,6 @@ class Sharing:
                     self._paired(target, value)
                 if not isinstance(value, gast.Constant):
                     self._join({t.id for t in targets if _is_name(t)})
-            case gast.AnnAssign(target=target, value=value) if value is not None:
-                self._paired(target, value)
             case gast.NamedExpr(target=target, value=value):
                 self._paired(target, value)
             case (
