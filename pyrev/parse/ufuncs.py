@@ -72,20 +72,26 @@ def of_dtype(helper: Helper, value: V) -> V | Call:
 
 
 def by_element(definition: gast.AST) -> bool:
-    """Is a function one of numbers alone, which means something else of arrays?"""
+    """May a function be one of numbers alone, which means something else of arrays: is
+    it more than arithmetic and NumPy's functions?
+    """
     nodes = [*nodes_of(definition)]
     *ahead, last = definition.body
     return (
         any(isinstance(n, (gast.IfExp, gast.BoolOp, gast.Compare)) for n in nodes)
-        or any(isinstance(n, gast.Attribute) and _is_math(n) for n in nodes)
+        or any(isinstance(n, gast.Call) and not _is_numpy(n.func) for n in nodes)
         or any(not isinstance(s, (gast.Assign, gast.Expr)) for s in ahead)
         or not isinstance(last, gast.Return)
         or not isinstance(last.value, (gast.BinOp, gast.Call))
     )
 
 
-def _is_math(node: gast.Attribute) -> bool:
-    return isinstance(node.value, gast.Name) and node.value.id == "math"
+def _is_numpy(func: gast.AST) -> bool:
+    return (
+        isinstance(func, gast.Attribute)
+        and isinstance(func.value, gast.Name)
+        and func.value.id in ("np", "numpy")
+    )
 
 
 def mapped(

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from math import exp
 from typing import Any
 
 import numba
@@ -26,6 +27,13 @@ def bent(a):
     if a > 0.5:
         return a * 2.0
     return a / 3
+
+
+@numba.njit
+def kinked(a):
+    if a > 0.5:
+        return a * 2.0
+    return a
 
 
 @numba.vectorize
@@ -57,6 +65,11 @@ def with_branches(found, each):
     return 1
 
 
+@numba.vectorize([F8(F8)])
+def by_names(a):
+    return exp(a) * kinked(a)
+
+
 @numba.vectorize([F8(F8, F8)])
 def the_first(a, b):
     return a
@@ -74,6 +87,7 @@ def of_elements_of_arrays(x, y, n):
     z[0] = 7.0 * y[1]
     a = np.outer(x, y)
     s = np.sum(with_branches(a, y) * a) + np.sum(of_two_kinds(x[1:]) * x[1:])
+    s += np.sum(by_names(x) * by_names(y))
     return s + np.sum(z * x) + with_branches(x, y[n]).mean()
 
 
