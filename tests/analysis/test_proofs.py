@@ -36,9 +36,9 @@ def tell() -> None:
     asked = 0
     ask = poly._ask
 
-    def counted(question: Callable[[Any, Any], Any]) -> Any:
+    def counted(question: Callable[[Any, Any], Any], *budget: int) -> Any:
         nonlocal asked
-        asked += isinstance(found := ask(question), bool)
+        asked += isinstance(found := ask(question, *budget), bool)
         return found
 
     poly._ask = counted  # type: ignore[assignment]
