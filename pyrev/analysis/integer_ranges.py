@@ -41,7 +41,13 @@ from pyrev.ir.nodes import (
 from pyrev.ir.ranges import Interval, index_interval, interval_of
 from pyrev.ir.text import expr_text
 
+#: What integers stay below: what is made of them in the emitted text, as subscripts and
+#: bounds that are moved by one, has room above.
 _MOST = 2**62
+#: All integers, and what makes of their ends, ``np.iinfo(np.int64).max`` say, no more:
+#: no such value is moved, for its cast keeps it out of all linear forms.
+_INT64 = Interval(-(2**63), 2**63 - 1)
+_ENDING = ("int64", "//", "%", "min", "max")
 #: What a derivative makes of a subscript is a little larger than the subscript.
 _SAFE = 2**60
 _SIZES = (2**31, 2**24, 2**20, 2**16, 2**12, 2**8)
@@ -95,6 +101,8 @@ class Magnitudes:
             return
         known = self._known(values)
         for stmt, e, found in self._integers(self.program.body, known):
+            if _may_end(e) and _INT64.low <= found.low and found.high <= _INT64.high:
+                continue
             if found.largest > _MOST:
                 at = e.loc if e.loc.line else stmt.loc
                 raise ArgumentError(
@@ -223,6 +231,16 @@ def _counted(s: Stmt, top: Expr) -> Iterator[Expr]:
             yield e
             if e.op in COMPARISONS:
                 yield from (a for a in e.args if not isinstance(a, Call))
+
+
+def _may_end(e: Expr) -> bool:
+    """Is this the largest or least integer, or made of it without being moved?"""
+    match e:
+        case Call("int64", (Const() as end,)):
+            return integer(end) is not None
+        case Call(op, args) if op in _ENDING:
+            return any(map(_may_end, args))
+    return False
 
 
 def _words(found: Interval) -> str:

@@ -8,7 +8,7 @@ has it in the same row and it is never stored (Li et al. 2018, section 4.3).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
 from pyrev.adjoint.activity import returned
@@ -26,9 +26,12 @@ from pyrev.ir.dtypes import concrete, infer
 from pyrev.ir.liveness import flow_of, with_live
 from pyrev.ir.nodes import (
     RISKY,
+    ZERO,
     Alloc,
+    Assign,
     Block,
     Call,
+    Const,
     Extent,
     For,
     Grow,
@@ -36,6 +39,7 @@ from pyrev.ir.nodes import (
     Param,
     Program,
     Return,
+    Stmt,
     Var,
     While,
     all_names,
@@ -106,9 +110,8 @@ def sweeps(
     program = witnessed(program)
     # What may take long to run is not run again: its results are passed.
     kept |= {s.array for s in walk(program.body) if isinstance(s, Alloc) and s.opaque}
-    params = {p.name: p for p in program.params}
-    given = {p.name: p.dtype for p in program.params}
-    types = infer(program, given)
+    params = {p.name: p.dtype for p in program.params}
+    types = infer(program, params)
     adjoint = reverse(program, wrt, avoid | RESERVED)
     program = valued(program)
     forward, back = _cut(program, adjoint, types, avoid, kept)
@@ -116,19 +119,19 @@ def sweeps(
     made = written(forward)
     ranks = {s.array: len(s.shape) for s in walk(forward) if isinstance(s, Alloc)}
     ranks |= {p.name: p.rank for p in program.params}
-    taken = {*all_names((*forward, *back)), *params, *avoid, *RESERVED}
     own = adjoint.program.params
+    taken = {*all_names((*forward, *back)), *params, *avoid, *RESERVED}
     taken |= {p.name for p in own}
     ahead = replace(program, name=fresh(f"{program.name}_forward", taken), body=forward)
-    dtypes = infer(ahead, given)
+    dtypes = infer(ahead, params)
 
     def needed(block: Block) -> list[str]:
         """What `block` has from the forward sweep."""
         known = {p.name for p in own} - made
         return [n for n in _needs(block) if n not in known]
 
-    if any(n not in made for n in needed(back)):
-        return None  # the extents of an array that is not made any more
+    if any(n not in made for n in needed(back)):  # lengths of what isn't made any more
+        return None
     extra = [n for n in needed(back) if n not in params]
     behind = replace(
         adjoint.program,
@@ -150,6 +153,7 @@ def sweeps(
     values = result.values if result is not None else ()
     if values or passed:
         forward += (Return((*values, *map(Var, passed)), single=False),)
+    forward = _on_all_paths(forward, passed, params, dtypes, ranks)
     ahead = tidied(replace(ahead, body=forward), users, {})
     if not _risky(program.body) <= {s.id for s in walk(ahead.body)}:
         return None  # nothing needs it, but it may raise
@@ -168,6 +172,32 @@ def sweeps(
         len(values),
         result is not None and result.single,
     )
+
+
+def _on_all_paths(
+    forward: Block,
+    passed: Collection[str],
+    params: Collection[str],
+    dtypes: Mapping[str, str],
+    ranks: Mapping[str, int],
+) -> Block:
+    """The same with something for what is `passed` and has a value on some paths only.
+
+    On the others the reverse sweep reads none of it; but a name without a value cannot
+    be returned.
+    """
+    read, _ = flow_of(forward)
+    made: list[Stmt] = []
+    for name in passed:
+        if name not in read or name in params:
+            continue
+        dtype = concrete(dtypes[name])
+        if ranks.get(name, 0):
+            made.append(Alloc(name, (ZERO,) * ranks[name], None, dtype))
+        else:
+            value = Const(False if dtype == "bool" else 0)
+            made.append(Assign(Var(name), Call(dtype, (value,))))
+    return (*made, *forward)
 
 
 def _cut(

@@ -22,6 +22,7 @@ from pyrev.parse.reductions import running, trace
 from pyrev.parse.rewriting.lists.sharing import LISTED
 from pyrev.parse.scopes import Scope
 from pyrev.parse.stacked import all_of, concatenate, stack
+from pyrev.parse.subscripts import lengths as lengths_of
 from pyrev.parse.values import Array, Operand, axis
 from pyrev.parse.walk import Flat, Walk
 from pyrev.parse.whole_arrays import (
@@ -227,6 +228,10 @@ def _read_reshape(
         case [gast.Attribute(value=base, attr="shape")]:
             like = as_array(w, read_operand(w, base, scope), at)
             return None if like is None else reshape(w, whole, like.shape, at)
+        case [gast.BinOp(op=gast.Add()) | gast.Subscript(slice=gast.Slice()) as joined]:
+            found = lengths_of(w, joined, scope)
+            if found:
+                return reshape(w, whole, found, at)
     if not args:
         return None
     return reshape(w, whole, read_numbers(w, args, scope), at)

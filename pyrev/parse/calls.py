@@ -622,6 +622,9 @@ def refuse_call(
                     "write it as loops; of methods `sum`, `dot`, `copy` and their"
                     " like are known"
                 )
+    elif function is slice:
+        because = "a slice stands here that is no subscript"
+        helps = "write it between the brackets, as in `x[a:b]`"
     elif library := library_of(function):
         helps = "write it as loops, or with the functions that pyrev knows"
         if library != "numpy":

@@ -45,6 +45,7 @@ from pyrev.parse.walk import Walk
 from pyrev.parse.whole_arrays import (
     allocate,
     as_array,
+    assign_elements,
     is_floating,
     is_integral,
     known_dtype,
@@ -204,9 +205,13 @@ def read_converted(
     if not isinstance(dtype, Promoted):
         element = Call(dtype, (whole.element,), loc=at)
         return Array(whole.shape, element, False, loc=at)
-    if whole.name is None:
-        return None
-    return Array(whole.shape, whole.element, False, dtype, whole.name, loc=at)
+    if whole.name is not None:
+        return Array(whole.shape, whole.element, False, dtype, whole.name, loc=at)
+    if whole.blank:
+        return replace(whole, dtype=dtype, loc=at)
+    made = allocate(w, w.emit.fresh("converted"), whole.shape, None, dtype, at)
+    assign_elements(w, made, whole, at, replaces=True)
+    return made
 
 
 def read_asarray(w: Walk, arguments: _Arguments, at: Loc, scope: Scope) -> Array | None:

@@ -150,6 +150,8 @@ def read_attribute(w: Walk, node: gast.Attribute, scope: Scope) -> Operand:
         text = gast.unparse(node).strip()
         return captured_value(w, found, text, tuple(text.split(".")), node, scope)
     limit = _limit(w, node, scope)
+    if isinstance(limit, int) and abs(limit) > _MOVED:
+        return Call("int64", (Const(limit, loc=at),), loc=at)
     if limit is not None:
         return Const(limit, loc=at)
     if node.attr in ("ndim", "size", "T"):
@@ -165,17 +167,27 @@ def read_attribute(w: Walk, node: gast.Attribute, scope: Scope) -> Operand:
     return ZERO
 
 
+#: Of a larger integer than this none is made by moving a bound or a subscript: a cast
+#: keeps it out of linear forms (`analysis.integer_ranges`).
+_MOVED = 2**62
+
+
 def _limit(w: Walk, node: gast.Attribute, scope: Scope) -> float | None:
-    """``np.finfo(np.float64).eps`` and its like; None for other attributes."""
+    """``np.finfo(np.float64).eps``, ``np.iinfo(np.int64).max`` and their like; None for
+    other attributes.
+    """
     match node.value:
-        case gast.Call(func=func, args=[dtype], keywords=[]) if (
-            object_of(w, func, scope) is np.finfo
-        ):
-            name = _float_named(w, dtype, scope)
-            found = (
-                getattr(np.finfo(name), node.attr, None) if name in _FLOATS else None
-            )
-            return float(found) if isinstance(found, np.floating) else None
+        case gast.Call(func=func, args=[dtype], keywords=[]):
+            function = object_of(w, func, scope)
+            if function is np.finfo:
+                name = _float_named(w, dtype, scope)
+                if name in _FLOATS:
+                    found = getattr(np.finfo(name), node.attr, None)
+                    return float(found) if isinstance(found, np.floating) else None
+            elif function is np.iinfo and node.attr in ("min", "max", "bits"):
+                name = dtype_name(object_of(w, dtype, scope))
+                if name is not None and np.dtype(name).kind in "iu":
+                    return int(getattr(np.iinfo(name), node.attr))
     return None
 
 

@@ -74,6 +74,7 @@ TABLE: dict[str, str] = {
     "np.isneginf": "x: isinf(x) & (x < 0)",
     "np.isreal": "x: (x == x) | (x != x)",
     "np.iscomplex": "x: (x == x) & (x != x)",
+    "np.angle": "z: atan2(0.0, z)",  # that of a complex number is another
     "np.positive": "x: -(-x)",  # which no truth value has
     "np.around": "a: rint(a)",
     "np.round": "a: rint(a)",

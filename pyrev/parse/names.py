@@ -147,12 +147,13 @@ def object_of(w: Walk, node: gast.AST, scope: Scope) -> object:
     """
     found = _object_of(w, node, scope)
     cls = type(found)
-    if cls.__module__ == _NUMBA_TYPES and cls.__name__ in ("Integer", "Float"):
-        return getattr(np, str(found), MISSING)
+    if cls.__module__ == _NUMBA_TYPES and cls.__name__ in _NUMBA_NUMBERS:
+        return np.dtype(str(found)).type
     return found
 
 
 _NUMBA_TYPES = "numba.core.types.scalars"
+_NUMBA_NUMBERS = ("Boolean", "Integer", "Float")
 
 
 def _object_of(w: Walk, node: gast.AST, scope: Scope) -> object:

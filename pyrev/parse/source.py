@@ -23,6 +23,7 @@ from pyrev.ir.nodes import NOWHERE, Loc
 from pyrev.parse.array_rules import array_rule_of
 from pyrev.parse.grounds import Grounds
 from pyrev.parse.rewriting.annotations import without_annotations
+from pyrev.parse.rewriting.joined_shapes import with_shapes_joined
 from pyrev.parse.rewriting.named_values import without_named_values
 
 _LIBRARIES = frozenset(("numpy", "scipy", "numba"))
@@ -239,7 +240,7 @@ def _read(f: FunctionType, code: CodeType) -> Source:
     if len(candidates) != 1 or _which(code, lines) is None:
         raise _changed(f, at)
     node = without_annotations(gast.ast_to_gast(candidates[0]))
-    node = without_named_values(node)
+    node = with_shapes_joined(without_named_values(node))
     return Source(code.co_filename, lines, node)
 
 

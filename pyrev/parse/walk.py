@@ -29,6 +29,7 @@ from pyrev.parse.rewriting.made_texts import Lookup
 from pyrev.parse.rewriting.raising import with_tests
 from pyrev.parse.rewriting.ranges import without_ranges
 from pyrev.parse.rewriting.recursion import Cycle
+from pyrev.parse.rewriting.slices import without_slices
 from pyrev.parse.rewriting.spellings import respelt
 from pyrev.parse.rewriting.tuple_loops import without_tuple_loops
 from pyrev.parse.rewriting.tuples import with_elements
@@ -560,7 +561,8 @@ class Walk:
             own = whole
             if look is not None:
                 own = respelt(with_branches(whole, _chooses_several), outside)
-                own = without_dtype_names(without_ranges(own, outside), outside)
+                own = without_slices(without_ranges(own, outside), outside)
+                own = without_dtype_names(own, outside)
             return with_tests(with_elements(own))
 
         spelling = "spelt here" if look is None else "spelt"

@@ -270,6 +270,19 @@ def products(x, w):
     return np.abs(b) + (x @ b).real + b.dot(w).imag
 
 
+def norms(x, w):
+    z = x + 1j * w
+    z[1] = 0.0
+    z /= np.linalg.norm(z)
+    m = np.outer(z, w)
+    s = np.linalg.norm(m) + np.linalg.norm(m, axis=0).sum() + np.linalg.norm(m, 1)
+    return s + np.linalg.norm(x - 1j * w, 3) + np.linalg.norm(1j * w - x, ord=np.inf)
+
+
+def of_the_largest_singular_value(x, w):
+    return np.linalg.norm(np.outer(x, w * 1j), 2)
+
+
 ALL = [
     recurrence,
     functions,
@@ -299,6 +312,7 @@ ALL = [
     powers,
     a_helper_that_changes_what_was_read,
     products,
+    norms,
 ]
 
 
@@ -370,6 +384,7 @@ REFUSED = [
     as_a_truth,
     floor_divided,
     changed_under_another_name,
+    of_the_largest_singular_value,
 ]
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numba
 import numpy as np
 import pytest
 
@@ -190,3 +191,60 @@ def test_a_range_is_as_long_as_numpys_sums_say(a: float) -> None:
     (_, mine), (_, theirs) = f.primal(X, a), the_length_leaves_it_out(X, a)
     assert mine.dtype == theirs.dtype
     np.testing.assert_array_equal(mine, theirs)
+
+
+def converted_where_it_is_made(x, y):
+    low = np.empty(len(x)).astype(y.dtype)
+    high = np.zeros((len(x), 1)).astype(y.dtype)
+    for i in range(len(x)):
+        low[i] = 3.5 * x[i]
+        high[i, 0] = low[i] + y[i]
+    return np.sum(low * x + high[:, 0])
+
+
+def converted_part(x, y):
+    found = []
+    for v in x:
+        if v > 0.25:
+            found.append(4.0 * v)
+    kept = np.array(found, dtype=y.dtype)
+    twice = (x[1:] * 2.0).astype(y.dtype)
+    return np.sum(kept * y[:3]) + np.sum(twice)
+
+
+@pytest.mark.parametrize("target", ["python", "numba"])
+@pytest.mark.parametrize("kind", [np.float64, np.float32, np.int64, np.int16])
+@pytest.mark.parametrize("plain", [converted_where_it_is_made, converted_part])
+def test_a_dtype_of_the_call_converts(
+    plain: Callable[..., Any], kind: type, target: str, rng: np.random.Generator
+) -> None:
+    y = np.array([1, 2, 3, 1], kind)
+    f = pyrev.differentiable(plain, target=target)
+    with np.errstate(all="ignore"):  # what is in new memory is cast, too
+        mine, theirs = f.primal(X, y), plain(X, y)
+    np.testing.assert_allclose(mine, theirs, rtol=1e-6)
+    assert np.asarray(mine).dtype == np.asarray(theirs).dtype
+    if kind is np.float64:
+        check(f, plain, {"x": X.copy(), "y": y}, [], rng)
+
+
+def of_numbas_types(x, k):
+    mask = np.ones_like(x, dtype=numba.boolean)
+    mask[k] = False
+    out = np.zeros(len(x), dtype=numba.float64)
+    count = np.zeros(2, numba.types.int32)
+    for i in range(len(x)):
+        if mask[i]:
+            out[i] = numba.float64(x[i]) ** 2
+            count[i % 2] += 1
+    return np.sum(out) * count[0]
+
+
+def of_numpys_types(x, k):
+    return np.sum(np.delete(x, k) ** 2) * (2 - (k % 2 == 0))
+
+
+@pytest.mark.parametrize("k", [0, 3])
+def test_types_of_numba_are_dtypes(k: int, rng: np.random.Generator) -> None:
+    compiled = pyrev.differentiable(numba.njit(of_numbas_types), target="numba")
+    check(compiled, of_numpys_types, {"x": X.copy(), "k": k}, [], rng)

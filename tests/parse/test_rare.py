@@ -1208,7 +1208,6 @@ REFUSED: dict[Callable[..., Any], str] = {
     lambda a, x: np.concatenate(a)[0]: "P108",
     lambda a, x: np.dot(a): "P108",
     lambda a, x: a.astype(UNHASHABLE)[0]: "P107",
-    lambda a, x: (a * 2).astype(a.dtype)[0]: "P107",
     lambda a, x: UNHASHABLE(x): "P107",
     lambda a, x: undefined(x): "P107",  # type: ignore[name-defined]  # noqa: F821
     lambda a, x: (lambda v: v)(x): "P107",

@@ -1,4 +1,5 @@
-"""Names for dtypes and classes of numbers: what they stand for stands in their place.
+"""Names for dtypes, classes of numbers and the limits of integers: what they stand for
+stands in their place.
 
 Python text in, Python text out, before anything is lowered::
 
@@ -108,7 +109,7 @@ def _read(e: gast.AST) -> set[str]:
 
 
 def _is_dtype(e: gast.AST, bound: Counter[str], lookup: Lookup) -> bool:
-    """Is this the dtype of something, or the class of a number?"""
+    """Is this the dtype of something, the class of a number, or a limit of integers?"""
     match e:
         case gast.Attribute(value=gast.Name(id=name)) if not bound[name]:
             if isinstance(lookup(name), ModuleType):
@@ -116,6 +117,12 @@ def _is_dtype(e: gast.AST, bound: Counter[str], lookup: Lookup) -> bool:
         case gast.Name(id=name) if not bound[name]:
             return is_dtype(lookup(name))
     match e:
+        case gast.Attribute(
+            value=gast.Call(func=func, args=[of], keywords=[]), attr="min" | "max"
+        ):
+            if _numpy_name(func, bound, lookup) != "iinfo":
+                return False
+            return _is_dtype(of, bound, lookup)
         case gast.Attribute(value=of, attr="type"):
             return isinstance(of, gast.Attribute) and _is_dtype(of, bound, lookup)
         case gast.Attribute(value=gast.Name(id=name), attr="dtype"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import copy
 from types import FunctionType, ModuleType
+from typing import TypeGuard
 
 import gast
 import numpy as np
@@ -81,6 +82,13 @@ def read_call(s: Values, e: gast.Call) -> Pair | gast.AST:
     if any(map(_is, values)):
         if function is builtins.len and len(values) == 1 and _is(values[0]):
             values = [s.whole(values[0]).re]
+        elif (
+            function is np.linalg.norm and _is(values[0]) and sum(map(_is, values)) < 2
+        ):
+            if len(values) == 1:
+                return _norm(s, values[0], e)
+            # All that are known here are those of the absolute values.
+            values[0] = made(REAL["abs"], _letters(s.simple(s.whole(values[0]))), e)
         elif root_of(e.func) == NUMPY:  # the text of the user has no such call
             what, helps = "a list of complex numbers", "fill an array"
             raise s.refuse(e, what, f"{helps}, `np.zeros(n, dtype=complex)`")
@@ -94,7 +102,18 @@ def read_call(s: Values, e: gast.Call) -> Pair | gast.AST:
     return _with(e, values)
 
 
-def _is(value: object) -> bool:
+def _norm(s: Values, value: Pair, e: gast.Call) -> gast.AST:
+    """``np.linalg.norm(z)``, smooth where some of the elements are zero."""
+    pair = s.simple(s.whole(value))
+    return made("np.sqrt(np.sum(a * a + b * b))", _letters(pair), e)
+
+
+def _letters(pair: Pair) -> dict[str, gast.AST]:
+    """The parts of a complex value as the letters of formulas."""
+    return {"a": pair.re, "b": pair.im}
+
+
+def _is(value: object) -> TypeGuard[Pair]:
     return isinstance(value, Pair)
 
 
