@@ -185,7 +185,9 @@ def _of_one(
                 return None
             op = "+" if kind == "cumsum" else "*"
             return running(w, op, whole, along % rank, at)
-        case "atleast_1d" if not given:
+        case "atleast_1d" | "atleast_2d" if not given:
+            if kind == "atleast_2d" and rank == 1:
+                return located(w, views.part(whole, [None, *all_of(whole)]), at)
             return located(w, whole, at)
         case "diag" if rank == 1 and not given:
             test = Call("==", (axis(0), axis(1)), loc=at)

@@ -228,10 +228,10 @@ class _Search:
             case Extent(array, axis) if (
                 length != own and array in self.shapes and depth
             ):
-                shapes = self.shapes[array]
-                if len(shapes) > 1:
+                made = self._extent(array, axis)
+                if made is None:
                     return None
-                return self._limits(shapes[0][axis], own, later, depth - 1)
+                return self._limits(made, own, later, depth - 1)
             case Call("max", args):
                 return self._highest(args, own, later, depth)
             case Call("min", args):
@@ -336,6 +336,14 @@ class _Search:
             return None
         return [Limit(limit.form.plus(total), False) for limit in limits]
 
+    def _extent(self, array: str, axis: int) -> Expr | None:
+        """What an array that is made once is made with; None if it is made twice, or
+        turns out to have more axes than so far.
+        """
+        shapes = self.shapes[array]
+        once = len(shapes) == 1 and axis < len(shapes[0])
+        return shapes[0][axis] if once else None
+
     def _resolved(self, e: Expr, own: Extent | None, depth: int) -> Expr | None:
         """An expression in terms of what its scalars and arrays were made of, each of
         which there is once; None if there is more to it than that.
@@ -355,10 +363,10 @@ class _Search:
             case Extent(array, axis) if array in self.lengths:
                 return None
             case Extent(array, axis) if array in self.shapes:
-                shapes = self.shapes[array]
-                if len(shapes) > 1 or not depth:
+                made = self._extent(array, axis)
+                if made is None or not depth:
                     return None
-                return self._resolved(shapes[0][axis], own, depth - 1)
+                return self._resolved(made, own, depth - 1)
         new = [self._resolved(a, own, depth) for a in children(e)]
         if any(a is None for a in new):
             return None

@@ -135,11 +135,13 @@ def has_told(node: gast.AST) -> bool:
 
 
 def only_tells(call: gast.Call) -> bool:
-    """Is a call written like one of `print` or of `warnings.warn`, with arguments that
-    change nothing?
+    """Is a call written like one of `print`, of `warnings.warn` or of Numba's for its
+    threads, with arguments that change nothing?
     """
     match call.func:
-        case gast.Name(id="print" | "warn") | gast.Attribute(attr="warn"):
+        case gast.Name(id=name) if name == "print" or name in _TELLING:
+            pass
+        case gast.Attribute(attr=name) if name in _TELLING:
             pass
         case _:
             return False
@@ -150,6 +152,11 @@ def only_tells(call: gast.Call) -> bool:
             case gast.NamedExpr() | gast.Await() | gast.Yield() | gast.YieldFrom():
                 return False
     return True
+
+
+#: What Numba has for the number of its threads.
+THREADS = ("get_num_threads", "set_num_threads", "get_thread_id")
+_TELLING = ("warn", *THREADS)
 
 
 def _is_harmless(func: gast.AST) -> bool:

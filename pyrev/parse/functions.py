@@ -281,6 +281,7 @@ ARRANGED: dict[object, str] = {
     np.moveaxis: "moveaxis",
     np.ascontiguousarray: "contiguous",
     np.atleast_1d: "atleast_1d",
+    np.atleast_2d: "atleast_2d",
     np.stack: "stack",
     np.vstack: "vstack",
     np.hstack: "hstack",

@@ -322,7 +322,7 @@ def read_reduction(
             return variance(w, kind, whole, axes, keep, at)
         case "any" | "all":
             return any_or_all(w, kind, whole, axes, keep, at)
-        case "argmin" | "argmax" if whole.rank == 1 and not keep:
+        case "argmin" | "argmax" if len(axes) == rank and not keep:
             return arg_extremum(w, kind, whole, at)
         case "argmin" | "argmax":
             refuse_arguments(w, text, node, scope)

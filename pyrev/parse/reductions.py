@@ -204,15 +204,15 @@ def any_or_all(
 
 
 def arg_extremum(w: Walk, kind: str, whole: Array, at: Loc) -> Expr:
-    """Where the least or the greatest element of a vector is, the first of them."""
+    """Where the least or the greatest element is, the first of them row by row."""
     whole = evaluated(w, whole, "value", at)
-    (length,) = whole.shape
     message = "an array without elements has no least or greatest one"
-    test = Call(">", (length, ZERO), loc=at)
-    w.emit.add(Check(test, "ValueError", message, loc=at))
+    for length in whole.shape:
+        some = Call(">", (length, ZERO), loc=at)
+        w.emit.add(Check(some, "ValueError", message, loc=at))
     place = Var(w.emit.fresh("place"), loc=at)
     best = Var(w.emit.fresh("lowest" if kind == "argmin" else "highest"), loc=at)
-    first = views.collected(whole.at([ZERO]))
+    first = views.collected(whole.at([ZERO] * whole.rank))
     w.emit.add(Assign(place, ZERO, loc=at))
     w.emit.add(Assign(best, first, loc=at))
 
@@ -223,10 +223,14 @@ def arg_extremum(w: Walk, kind: str, whole: Array, at: Loc) -> Expr:
         known = Call("not", (Call("isnan", (best,), loc=at),), loc=at)
         worse = Call("or", (better, Call("isnan", (here,), loc=at)), loc=at)
         test = Call("and", (known, worse), loc=at)
-        taken = (Assign(place, index[0], loc=at), Assign(best, here, loc=at))
+        number = index[0]
+        for k, length in zip(index[1:], whole.shape[1:], strict=True):
+            row = Call("*", (number, length), loc=at)
+            number = Call("+", (row, k), loc=at)
+        taken = (Assign(place, number, loc=at), Assign(best, here, loc=at))
         return [If(test, taken, loc=at)]
 
-    w.emit.nest(whole.shape, at, body, [ONE])
+    w.emit.nest(whole.shape, at, body, [ONE] if whole.rank == 1 else [])
     return place
 
 

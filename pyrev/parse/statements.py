@@ -55,8 +55,14 @@ def read_expression_statement(w: Walk, node: gast.Expr, scope: Scope) -> None:
 
 
 def is_told(function: object) -> bool:
-    """Does a function only tell the user something?"""
-    return function is print or function is warnings.warn
+    """Does a function only tell the user something, or Numba how many threads to use?
+
+    Numba's functions are told by name: it need not be there.
+    """
+    if function is print or function is warnings.warn:
+        return True
+    module = str(getattr(function, "__module__", "")).split(".")[0]
+    return module == "numba" and getattr(function, "__name__", "") in fence.THREADS
 
 
 def read_assign(w: Walk, node: gast.Assign, scope: Scope) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from pyrev.ir.nodes import Loc
 from pyrev.parse.scopes import Scope
+from pyrev.parse.values import Array
 from pyrev.parse.walk import Walk, Wanted
 
 
@@ -19,6 +20,9 @@ def begins_unset(w: Walk, name: str, scope: Scope) -> bool:
     while same < min(len(path), len(before)) and path[same] == before[same]:
         same += 1
     scope.unset[name] = path[:same]
+    bound = scope.bound.get(name)
+    if isinstance(bound, Array):  # it was one's before
+        return ask_unset(w, name, bound.rank, scope)
     return bool(_axes(w, name, scope))
 
 

@@ -26,6 +26,7 @@ from pyrev.parse.rewriting.choices import with_branches, with_ways_apart
 from pyrev.parse.rewriting.control import structured
 from pyrev.parse.rewriting.dtype_names import without_dtype_names
 from pyrev.parse.rewriting.made_texts import Lookup
+from pyrev.parse.rewriting.places import with_named_places
 from pyrev.parse.rewriting.raising import with_tests
 from pyrev.parse.rewriting.ranges import without_ranges
 from pyrev.parse.rewriting.recursion import Cycle
@@ -560,7 +561,8 @@ class Walk:
         def spelt(outside: Lookup) -> gast.AST:
             own = whole
             if look is not None:
-                own = respelt(with_branches(whole, _chooses_several), outside)
+                own = with_branches(whole, _chooses_several)
+                own = respelt(with_named_places(own, outside), outside)
                 own = without_slices(without_ranges(own, outside), outside)
                 own = without_dtype_names(own, outside)
             return with_tests(with_elements(own))

@@ -41,6 +41,7 @@ from pyrev.parse.rewriting.made_texts import (
     root_of,
     stored_in,
 )
+from pyrev.parse.rewriting.none_first import with_none_first
 
 #: The attribute of a target that has no value yet, or none any more.
 UNSET = "pyrev_unset"
@@ -103,7 +104,8 @@ def _with_flags(
         at = node.body[0]
         head += flags.unset(n, at) if n in absent else [flags.noted(n, True, at)]
     try:
-        body, _ = flags.block(node.body, frozenset({frozenset(begin)}))
+        stmts = with_none_first(node.body, names)
+        body, _ = flags.block(stmts, frozenset({frozenset(begin)}))
     except _Unproven:
         return None
     made = copy.copy(node)

@@ -8,7 +8,9 @@ over ``np.ndindex(n, m)`` is one over each range.
 from __future__ import annotations
 
 import copy
+import operator
 from collections import Counter
+from collections.abc import Callable
 
 import gast
 import numpy as np
@@ -323,6 +325,10 @@ def _respelt(node: gast.AST, local: frozenset[str], lookup: Lookup) -> gast.AST:
             return loop
         case gast.Compare(ops=[gast.In() | gast.NotIn()]):
             return _compared(made, local, lookup) or made
+        case gast.While(test=test) if _always_holds(test):
+            loop = copy.copy(made)
+            loop.test = gast.copy_location(gast.Constant(True, None), test)
+            return loop
         case gast.Subscript(
             value=gast.Tuple(elts=[gast.BinOp(), gast.BinOp()] as pair),
             slice=gast.Constant(value=0 | 1 as place),
@@ -385,6 +391,30 @@ def _compared(
     if len(elts) > 1 and any(isinstance(n, gast.Call) for n in nodes_of(node.left)):
         return None
     return _either(node, elts)
+
+
+def _always_holds(test: gast.AST) -> bool:
+    """Is a test one of numbers that are written out, ``0 < 1``, and true?"""
+    match test:
+        case gast.Compare(
+            left=gast.Constant(value=int(a)),
+            ops=[op],
+            comparators=[gast.Constant(value=int(b))],
+        ):
+            return type(op) in _ORDERS and _ORDERS[type(op)](a, b)
+        case gast.Constant(value=value):
+            return type(value) in (int, float) and bool(value)
+    return False
+
+
+_ORDERS: dict[type, Callable[[int, int], bool]] = {
+    gast.Lt: operator.lt,
+    gast.LtE: operator.le,
+    gast.Gt: operator.gt,
+    gast.GtE: operator.ge,
+    gast.Eq: operator.eq,
+    gast.NotEq: operator.ne,
+}
 
 
 def _flat(array: gast.AST, read: bool) -> gast.AST:
