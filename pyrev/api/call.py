@@ -259,13 +259,13 @@ class Call:
 
         left_out = tuple((p, v) for p, v in forms.values if not given(p, v))
         try:
-            self.reading, captured = self.f._readings.now(forms)
+            self.reading, captured = self.f._readings.now(forms, self.given)
         except UnsupportedError:
             self._check_numbers(forms)
             if forms.values == left_out:
                 raise
             forms = replace(forms, values=left_out)
-            self.reading, captured = self.f._readings.now(forms)
+            self.reading, captured = self.f._readings.now(forms, self.given)
         return captured
 
     def _check_numbers(self, forms: Forms) -> None:

@@ -19,6 +19,10 @@ import numpy as np
 from pyrev.ir.diagnostics import ArgumentError
 from pyrev.ir.dtypes import DTYPES, concrete, is_float
 from pyrev.ir.nodes import Extent, Load, Program, Return, Var, exprs, walk, walk_expr
+from pyrev.parse.forms import Path
+from pyrev.parse.rewriting.complex_numbers.arguments import pairs_in
+from pyrev.parse.rewriting.structures.objects import at_path
+from pyrev.parse.rewriting.structures.shapes import Shape
 from pyrev.runtime.device import is_array, is_device, share_memory
 from pyrev.runtime.options import references
 
@@ -60,6 +64,24 @@ def types_of(values: Mapping[str, object]) -> dict[str, tuple[int, str]]:
         if is_array(value) or isinstance(value, (bool, int, float, np.generic))
     }
     return {n: (kind.rank, concrete(kind.dtype)) for n, kind in kinds_.items()}
+
+
+def leaf_types(
+    values: Mapping[str, object], shapes: Sequence[tuple[str, Shape]]
+) -> dict[Path, tuple[int, str]] | None:
+    """The ranks and dtypes of arguments, and of what is in those that are structures of
+    these shapes, by their paths; None if there are complex numbers.
+    """
+    own = dict(shapes)
+    if any(True for shape in own.values() for _ in pairs_in(shape)):
+        return None
+    plain = types_of({n: v for n, v in values.items() if n not in own})
+    found: dict[Path, tuple[int, str]] = {(n,): known for n, known in plain.items()}
+    for name, shape in shapes:
+        for path in shape.leaves():
+            inner = types_of({name: at_path(values[name], path)})
+            found |= {(name, *path): known for known in inner.values()}
+    return found
 
 
 def kind_of(name: str, value: object) -> Kind:

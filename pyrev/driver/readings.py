@@ -14,7 +14,7 @@ from contextlib import suppress
 from types import FunctionType
 from typing import Any, TypeVar
 
-from pyrev.driver.arguments import positional, types_of
+from pyrev.driver.arguments import leaf_types, positional, types_of
 from pyrev.driver.forms import Asked, Stored, Used, forms_of
 from pyrev.driver.plan import Plans
 from pyrev.driver.reasons import FIRST
@@ -32,7 +32,6 @@ from pyrev.schedule.costs import Costs
 
 T = TypeVar("T")
 #: The rank and dtype of each argument.
-Types = Mapping[str, tuple[int, str]]
 _KEPT = 4  # readings: what is changed for a while is often changed back
 _APART = 16  # forms of arguments
 _MOST = 256  # things derived of one function
@@ -131,12 +130,12 @@ class Readings:
         self.journal.read(first.program.name, start, FIRST)
 
     def now(
-        self, forms: Forms | None = None, types: Types | None = None
+        self, forms: Forms | None = None, values: Mapping[str, Any] | None = None
     ) -> tuple[Reading, dict[str, Any]]:
         """The reading that is right now, and the captured values by name.
 
         It is that for calls whose arguments have these `forms`. What was read for none
-        of the ranks that were tried is read for those of a call, of these `types`.
+        of the ranks that were tried is read for those of a call with these `values`.
         """
         if forms is None:
             forms = self.forms
@@ -157,7 +156,7 @@ class Readings:
                 every = [r for some in self._known.values() for r in some]
                 texts = [r.units.function.parsed.texts for r in every]
                 start = time.perf_counter()
-                reading = self._made(self._parsed(texts, forms, types))
+                reading = self._made(self._parsed(texts, forms, values or {}))
                 captured = reading.units.function.captured()
                 if captured is not None:
                     changed = "it has changed, or what it uses has"
@@ -203,8 +202,7 @@ class Readings:
         arguments, and the captured values.
         """
         forms = forms_of(values, self.used, self.stored, self.asked)
-        types = types_of(values) if not forms.shapes else None
-        reading, captured = self.now(forms, types)
+        reading, captured = self.now(forms, values)
         return reading, forms, captured
 
     def _waiting(self) -> UnsupportedError:
@@ -219,11 +217,19 @@ class Readings:
         )
 
     def _parsed(
-        self, texts: Sequence[Texts], forms: Forms, types: Types | None
+        self, texts: Sequence[Texts], forms: Forms, values: Mapping[str, Any]
     ) -> Parsed:
-        if self._why is None or not self._why.waits or types is None:
-            return parse(self.function, known=texts, forms=forms)
-        return parse(self.function, types, texts, final=False, forms=forms)
+        own = self.function
+        if self._why is not None and self._why.waits and values and not forms.shapes:
+            return parse(own, types_of(values), texts, final=False, forms=forms)
+        try:
+            return parse(own, known=texts, forms=forms)
+        except UnsupportedError:
+            types = leaf_types(values, forms.shapes) if forms.shapes else None
+            if types:
+                with suppress(UnsupportedError):
+                    return parse(own, types, texts, final=False, forms=forms)
+            raise
 
     def _made(self, parsed: Parsed) -> Reading:
         keeping = self._options[0]

@@ -65,6 +65,7 @@ from pyrev.parse.rewriting.lists.literals import without_lists
 from pyrev.parse.rewriting.made_texts import Lookup
 from pyrev.parse.rewriting.maybe_returned import finding, with_found
 from pyrev.parse.rewriting.returned_objects import Tracked, tracked, with_objects
+from pyrev.parse.rewriting.structures.counted_tuples import with_lists_beside
 from pyrev.parse.rewriting.structures.fields import with_functions, without_structures
 from pyrev.parse.rewriting.structures.shapes import Shape, Structured, maybe
 from pyrev.parse.rewriting.structures.tuple_turns import HELP, loops_left
@@ -148,10 +149,14 @@ class Parsed:
     counted: bool = False
 
 
+#: The ranks and dtypes of arguments by name, and of what is in them by its path.
+Types = Mapping[str, tuple[int, str]] | Mapping[Path, tuple[int, str]]
+
+
 @deep
 def parse(
     f: object,
-    types: Mapping[str, tuple[int, str]] | None = None,
+    types: Types | None = None,
     known: Sequence[Texts] = (),
     final: bool = True,
     rolled: bool = False,
@@ -159,7 +164,8 @@ def parse(
     guesses: int = 0,
     objects: Tracked | None = None,
 ) -> Parsed:
-    """Read a function; `types` gives parameters the rank and dtype of actual arguments.
+    """Read a function; `types` gives parameters, or what is in them by its path, the
+    rank and dtype of actual arguments.
 
     The arguments of the calls it is read for have these `forms`. Where that is None,
     parameters whose defaults are None or texts are these, unless it has a meaning only
@@ -345,7 +351,7 @@ class _Asked:
     """A function to be read, and what is taken for granted."""
 
     f: object
-    types: Mapping[str, tuple[int, str]] | None
+    types: Types | None
     known: Sequence[Texts]
     final: bool
     rolled: bool
@@ -414,12 +420,12 @@ FEW_STATEMENTS = 4_000
 
 def _read(asked: _Asked, seen: dict[str, int]) -> Parsed:
     """One reading; `seen` receives the ranks that may grow."""
-    types, effort = asked.types, asked.effort
+    effort = asked.effort
     grounds, texts = Grounds(), Texts(*asked.known, *effort.texts)
     effort.texts.append(texts)
     function, source = _definition(asked, grounds, texts)
     whole, outside = source.node, functools.partial(lookup, function)
-    structured, source, functions = _spelt(asked, source, function, grounds)
+    types, structured, source, functions = _spelt(asked, source, function, grounds)
     real, twins = real_definition(
         source, asked.forms, structured, function, grounds, effort.rewritten
     )
@@ -428,7 +434,7 @@ def _read(asked: _Asked, seen: dict[str, int]) -> Parsed:
         function,
         source,
         functions,
-        _given(source, asked),
+        _given(source, asked, types),
         types is not None,
         asked.split,
         grounds,
@@ -584,8 +590,11 @@ def _definition(
 
 def _spelt(
     asked: _Asked, source: Source, function: FunctionType, grounds: Grounds
-) -> tuple[Structured, Source, Mapping[str, object]]:
-    """The text to be read: see `_formed`. What other readings have made of it is taken
+) -> tuple[
+    Mapping[str, tuple[int, str]] | None, Structured, Source, Mapping[str, object]
+]:
+    """The types that are given, by the names in the text, and the text to be read: see
+    `_formed`. What other readings have made of it is taken
     again.
     """
     whole, rewritten = source.node, asked.effort.rewritten
@@ -601,7 +610,12 @@ def _spelt(
     Findings(left).check()
     if asked.maybe:
         structured = replace(structured, result=maybe(asked.maybe))
-    return structured, replace(source, node=node), functions
+    types = None
+    if asked.types is not None:
+        named = ((n,) if isinstance(n, str) else n for n in asked.types)
+        own = [name_of_value(structured, path) for path in named]
+        types = dict(zip(own, asked.types.values(), strict=True))
+    return types, structured, replace(source, node=node), functions
 
 
 def _formed(
@@ -620,6 +634,7 @@ def _formed(
     met = {n.id for n in names if isinstance(n.ctx, gast.Load)}
     gone = {n for n, kind in forms.kinds if kind.number is not None and n not in met}
     whole = with_fields(node, look) if by_field else node
+    whole = with_lists_beside(whole, look, dict(forms.shapes))
     node = without_lists(whole, look, ragged=by_field)
     shapes = {n: without_pairs(shape) for n, shape in forms.shapes}
     given = {n: shape for n, shape in shapes.items() if shape is not None}
@@ -637,12 +652,14 @@ def _functions(forms: Forms) -> tuple[tuple[str, FunctionType], ...]:
     return tuple((str(n), f) for n, f in passed.items() if f is not None)
 
 
-def _given(source: Source, asked: _Asked) -> Given:
+def _given(
+    source: Source, asked: _Asked, types: Mapping[str, tuple[int, str]] | None
+) -> Given:
     """What annotations, a call and a guess say of the parameters."""
     given = {p.id: annotated(p.annotation) for p in parameters(source.node)}
     if asked.integers:
         given = {n: (rank, dtype or "int64") for n, (rank, dtype) in given.items()}
-    for name, (rank, dtype) in (asked.types or {}).items():
+    for name, (rank, dtype) in (types or {}).items():
         if name in given:
             given[name] = (rank, dtype)
     for name, rank in asked.exact.items():

@@ -54,6 +54,7 @@ from pyrev.parse.rewriting.lists.uses import DEFINITION
 from pyrev.parse.rewriting.maybe_returned import finding, with_found
 from pyrev.parse.rewriting.starred import as_definition, given_to
 from pyrev.parse.rewriting.structures.calls import spread_structures
+from pyrev.parse.rewriting.structures.counted_tuples import with_lists_beside
 from pyrev.parse.rewriting.structures.fields import with_functions, without_structures
 from pyrev.parse.rewriting.structures.methods import may_have_methods
 from pyrev.parse.rewriting.structures.nested_calls import may_nest
@@ -415,7 +416,10 @@ def _without_structures(
         lambda look: (
             without_structures(
                 without_lists(
-                    evaluated_once(definition, look), look, True, w.known.by_field
+                    with_lists_beside(evaluated_once(definition, look), look, shapes),
+                    look,
+                    True,
+                    w.known.by_field,
                 ),
                 look,
                 shapes,

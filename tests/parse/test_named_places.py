@@ -46,7 +46,9 @@ def least_of_all(m):
     part = m[1:3, 1:3] * 2.0
     i, j = np.argmin(part) // 2, np.argmin(part) % 2
     k = m.argmax()
-    return part[i, j] ** 2 + m[k // m.shape[1], k % m.shape[1]] * m.ravel()[np.argmin(m)]
+    return (
+        part[i, j] ** 2 + m[k // m.shape[1], k % m.shape[1]] * m.ravel()[np.argmin(m)]
+    )
 
 
 def least_of_a_box(m):

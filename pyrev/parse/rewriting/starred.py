@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import gast
 
 from pyrev.parse.bindings import nodes_of, parameters
+from pyrev.parse.rewriting.structures.counted_tuples import reads_by_number
 from pyrev.parse.rewriting.structures.nodes import is_nested
 
 
@@ -91,7 +92,8 @@ _NUMBERS = (bool, int, float)
 
 def is_taken(node: gast.AST, name: str, value: gast.AST) -> bool:
     """Is a parameter that is given `value` taken apart with the structures? A plain
-    tuple is, where the text spreads it, or where it may be left out.
+    tuple is, where the text spreads it, reads its elements by a number of the run, or
+    where it may be left out.
     """
     if not name:
         return False
@@ -99,6 +101,8 @@ def is_taken(node: gast.AST, name: str, value: gast.AST) -> bool:
         return True
     star = node.args.vararg
     if name in starred_names(node) or (star is not None and star.id == name):
+        return True
+    if reads_by_number(node, name):
         return True
     return name in {p.id for p in _with_defaults(node)}
 
