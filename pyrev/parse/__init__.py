@@ -394,6 +394,8 @@ def _in_versions(asked: _Asked, seen: dict[str, int]) -> Parsed:
         there = frozenset(re.findall(r"\w+", " ".join(lines)))
         codes = {e.code for e in error.findings}
         for split in (there, None) if codes <= _OF_VERSIONS else ():
+            if asked.effort.statements > 2 * asked.effort.most:
+                break
             with contextlib.suppress(UnsupportedError, InternalError):
                 return _read(replace(asked, split=split), {})
         raise

@@ -57,8 +57,9 @@ def minimal_cut(timeline: Timeline, kept: frozenset[str], record: int) -> Choice
     loops = [p.stmt for p in timeline.places.values()]
     levels = [s for s in loops if isinstance(s, (For, While))]
     legal = Recomputation(timeline, {}, kept, frozenset())
+    demanded = frozenset(d.value for d in timeline.demands)
     for loop in sorted(levels, key=lambda s: len(timeline.places[s.id].loops)):
-        more = _Flow(timeline, legal, loop, record).cut()
+        more = _Flow(timeline, legal, loop, record, demanded).cut()
         if more != Choice():
             choice = choice | more
             legal = Recomputation(timeline, {}, kept | choice.names, choice.leaves)
@@ -77,6 +78,8 @@ class _Flow:
     legal: Recomputation
     loop: Loop
     record: int
+    #: The values that the reverse sweep reads.
+    demanded: frozenset[Expr]
     edges: dict[tuple[Node, Node], float] = field(default_factory=dict)
     #: By node: the reads of it, each by the node that reads it.
     reads: dict[Node, list[tuple[Node, int, Leaf]]] = field(default_factory=dict)
@@ -196,7 +199,7 @@ class _Flow:
         node = ("lost", leaf, max((k for k in firsts if k <= here), default=-1))
         self._edge((LOST,), (*node, "in"), math.inf)
         weight = self._weight(at, name) if self._restorable(at, leaf) else math.inf
-        if weight < math.inf and any(d.value == leaf for d in timeline.demands):
+        if weight < math.inf and leaf in self.demanded:
             weight = 0.0  # the reverse sweep reads it itself
         ends = (*node, "in"), (*node, "out")
         self._edge(*ends, max(weight, self.edges.get(ends, 0.0)))

@@ -26,7 +26,6 @@ from pyrev.ir.nodes import (
     Load,
     Loop,
     Var,
-    assigned_scalars,
     exprs,
     mentioned,
     walk_expr,
@@ -422,8 +421,7 @@ class Recomputation:
             return tuple(Extent(array, k) for k in range(self.timeline.ranks[array]))
         stmt = self.timeline.places[made[0]].stmt
         assert isinstance(stmt, Alloc)
-        changed = frozenset(assigned_scalars(self.timeline.primal.body))
-        fixed = self.timeline.params - changed
+        fixed = self.timeline.fixed
         steady = all(
             not isinstance(e, Load)
             and (not isinstance(e, (Var, Extent)) or mentioned(e)[0] in fixed)

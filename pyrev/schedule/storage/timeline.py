@@ -115,6 +115,8 @@ class Timeline:
     stores: Mapping[str, Sequence[int]] = field(default_factory=dict)
     #: What is demanded of the statements in each loop or branch.
     demands_in: Mapping[int, Sequence[Demand]] = field(default_factory=dict)
+    #: The parameters that are arrays, or numbers that keep what the call gave.
+    fixed: frozenset[str] = frozenset()
 
     @property
     def end(self) -> int:
@@ -366,6 +368,7 @@ def timeline(
         dtype_of,
         stores=stores,
         demands_in=demands_in,
+        fixed=frozenset(n for n in params if ranks[n] or n not in writes),
     )
 
 
