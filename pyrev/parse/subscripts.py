@@ -304,9 +304,12 @@ def _one_of(w: Walk, value: Tuple, index: Sequence[gast.AST], at: Loc) -> Operan
     return only_value(w, value.elements[place], at)
 
 
-def lengths(w: Walk, e: gast.AST, scope: Scope, axes: int = 1) -> list[Expr] | None:
+def lengths(
+    w: Walk, e: gast.AST, scope: Scope, axes: int = 1, joined: bool = False
+) -> list[Expr] | None:
     """The numbers in a shape, which has so many `axes` at least, a part of one, a
-    tuple, or one behind the other; None for others.
+    tuple, or one behind the other; None for others. A part that is `joined` to another
+    may be empty.
     """
     match e:
         case gast.Attribute(value=base, attr="shape"):
@@ -319,7 +322,11 @@ def lengths(w: Walk, e: gast.AST, scope: Scope, axes: int = 1) -> list[Expr] | N
             given = [k is not None for k in (lower, upper)]
             # No shape is empty: there is an axis behind the first, before the last.
             first, last = ends[0] or 0, -(ends[1] or 0)
-            found = lengths(w, inner, scope, max(first, last, 0) + 1)
+            least = max(first, last, 0) + 1
+            if joined:
+                w.found.lenient = True  # a call may give fewer axes
+                least -= w.known.exact and least > 1
+            found = lengths(w, inner, scope, least)
             if found is None or any(
                 known and end is None for known, end in zip(given, ends, strict=True)
             ):
@@ -328,7 +335,7 @@ def lengths(w: Walk, e: gast.AST, scope: Scope, axes: int = 1) -> list[Expr] | N
         case gast.Tuple(elts=elts):
             return list(read_numbers(w, elts, scope))
         case gast.BinOp(left=left, op=gast.Add(), right=right):
-            both = lengths(w, left, scope), lengths(w, right, scope)
+            both = [lengths(w, side, scope, joined=True) for side in (left, right)]
             if both[0] is not None and both[1] is not None:
                 return [*both[0], *both[1]]
     return None

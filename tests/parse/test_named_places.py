@@ -81,6 +81,7 @@ def without_an_end(m):
             if m[0, k] > 0.1:
                 return m[0, k] ** 2
             k += 1
+    return  # which nobody comes to
 
 
 EVERY = [

@@ -81,6 +81,12 @@ def all_axes(x):
     return y.reshape(x.shape[:1] + (-1,))
 
 
+def rows_of_any_rank(x):
+    out = np.zeros((*x.shape[:1], 3, *x.shape[1:]))
+    out[:, 1] = x * 2.0
+    return out.reshape(-1, *x.shape[1:]) ** 2
+
+
 CALLS: list[tuple[Any, dict[str, Any], list[str]]] = [
     (
         columns,
@@ -103,6 +109,7 @@ CALLS: list[tuple[Any, dict[str, Any], list[str]]] = [
     (stars, {"x": U, "n": 4}, []),
     (stars, {"x": U.reshape(5, 2, 2), "n": 2}, []),
     *((all_axes, {"x": x}, []) for x in (X, U, U.reshape(5, 2, 2))),
+    *((rows_of_any_rank, {"x": x}, []) for x in (X, U, U.reshape(5, 2, 2))),
 ]
 
 

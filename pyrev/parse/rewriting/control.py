@@ -105,7 +105,7 @@ class _Rewriter:
         self.returned: list[gast.Return] = []
 
     def definition(self, node: gast.AST) -> gast.AST:
-        body = node.body
+        body = _reached(node.body)
         if not self.early:
             made = self.block(body, None)
             new = self.resolved(made.stmts, node)
@@ -389,6 +389,14 @@ def _ends(body: Sequence[gast.AST]) -> bool:
             ):
                 return True
     return False
+
+
+def _reached(body: list[gast.AST]) -> list[gast.AST]:
+    """The statements without those behind a loop that only a `return` leaves."""
+    for k, s in enumerate(body):
+        if isinstance(s, gast.While) and _ends([s]):
+            return body[: k + 1]
+    return body
 
 
 def _breaks(body: Sequence[gast.AST]) -> bool:
