@@ -183,3 +183,31 @@ def test_explain_lists_the_forms_of_the_code_for_arguments() -> None:
     report = f.adjoint.report("numba", a, b, c)
     assert any("at a time" in form for form in report.forms)
     assert all(form in f.explain("numba", a, b, c) for form in report.forms)
+
+
+def peaks(flow: Any, level: float) -> Any:
+    above = flow[flow > level]
+    if len(above) < 2:
+        return np.sum(flow[flow > 0.5 * level] ** 2)
+    places = np.flatnonzero(flow > 2.0 * level)
+    return np.sum(above**2) * np.sum(flow[places])
+
+
+@pytest.mark.parametrize("level", [0.1, 0.8])
+def test_what_one_path_records_has_a_value_on_the_other(
+    level: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(units, "pays", lambda made, weigh: True)
+
+    def plainly(unit: Unit, sealing: Names) -> Any:
+        text = unit.sealing(sealing).text if sealing else unit.text.text
+        return interpreted(text, unit.program.name, shuffled(0))
+
+    monkeypatch.setattr(Unit, "_function", plainly)
+    flow = np.array([0.3, 0.9, 0.05, 0.6])
+    f = differentiable(peaks, target="numba")
+    value, pullback = pyrev.vjp(f, flow, level)
+    np.testing.assert_allclose(value, peaks(flow, level))
+    whole = pyrev.differentiable(peaks, target="python")
+    expected = pyrev.vjp(whole, flow, level)[1](1.0)
+    np.testing.assert_allclose(pullback(1.0)["flow"], expected["flow"])

@@ -130,3 +130,41 @@ def rows_of_places(m):
 def test_places_of_a_matrix_are_not_those_of_a_vector() -> None:
     with pytest.raises(pyrev.UnsupportedError, match="1 axis"):
         pyrev.vjp(pyrev.differentiable(rows_of_places), M)
+
+
+def fitted(data, n, model, inverse, one, other):
+    """The signal over the noise of frequencies, for two kinds of sensors."""
+    if data.shape[1] != model.shape[0]:
+        model = model[: data.shape[1]]
+        inverse = np.linalg.pinv(model)
+    coefs = np.ascontiguousarray(inverse) @ np.ascontiguousarray(data.T)
+    power = (coefs[:n] ** 2 + coefs[n : (2 * n)] ** 2) / 2
+    rest = data - np.ascontiguousarray((model @ coefs).T)
+    mean = np.atleast_2d(rest.sum(axis=1) / rest.shape[1]).T
+    spread = (np.abs(rest - mean) ** 2).sum(axis=1) / rest.shape[1]
+    found = np.empty((n, 0))
+    for picks in (one, other):
+        if len(picks):
+            level = power[:, picks].sum(axis=1) / len(picks)
+            noise = spread[picks].mean() * np.ones(n)
+            ratio = 10 * np.log10(level / noise)
+            found = np.hstack((found, np.stack((ratio, level, noise), 1)))
+    return found
+
+
+@pytest.mark.parametrize("target", ["python", "numba"])
+@pytest.mark.parametrize("length", [8, 6])
+def test_early_walks_may_see_fewer_axes(
+    length: int, target: str, rng: np.random.Generator
+) -> None:
+    model = rng.uniform(0.1, 0.9, (8, 4))
+    given = {
+        "data": rng.uniform(0.1, 0.9, (5, length)),
+        "n": 2,
+        "model": model,
+        "inverse": np.linalg.pinv(model),
+        "one": np.array([0, 2]),
+        "other": np.array([1, 3, 4]),
+    }
+    f = pyrev.differentiable(fitted, target=target)
+    check(f, fitted, given, [], rng)

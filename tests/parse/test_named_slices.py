@@ -43,6 +43,13 @@ def on_two_paths(x, upper):
     return np.sum(y[part] ** 2) + part.start * x[0]
 
 
+def literals_on_two_paths(x, upper):
+    part = slice(0, 2)
+    if upper:
+        part = slice(2, 5)
+    return np.sum(x[part] ** 2) + part.stop
+
+
 def bound_before(x, m, i, n):
     row = (i, slice(1, None, 2))
     first = slice(0, n)
@@ -102,6 +109,7 @@ CALLS: list[tuple[Any, dict[str, Any], list[str]]] = [
     (of_two_axes, {"u": U, "w": U[::-1] + 0.1}, []),
     (on_two_paths, {"x": X, "upper": True}, []),
     (on_two_paths, {"x": X, "upper": False}, []),
+    *((literals_on_two_paths, {"x": X, "upper": u}, []) for u in (0, 1)),
     (bound_before, {"x": X, "m": U, "i": 2, "n": 4}, []),
     *((of_a_step, {"x": X, "k": k}, []) for k in (1, 2, 5)),
     (in_a_comprehension, {"x": X, "n": 4}, []),

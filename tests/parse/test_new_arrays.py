@@ -116,6 +116,15 @@ def not_among_names(x, a):
     return s
 
 
+def among_floats(x, a, b):
+    edges = 0
+    for i in range(len(x)):
+        v = x[i]
+        if v in (a, b) or v not in (x[0], a, 0.7):
+            edges += 1
+    return np.sum(x**2) * edges
+
+
 def one_of_several(x):
     counts = np.histogram(x, 3)[0]
     return np.sum(counts * x[:3]) * np.linalg.slogdet(np.outer(x, x) + np.eye(4))[1]
@@ -155,6 +164,7 @@ CASES: list[tuple[Callable[..., Any], dict[str, Any]]] = [
     (above_the_diagonal, {}),
     (of_integers, {}),
     (among_names, {"a": 1, "b": 2}),
+    (among_floats, {"a": 1.5, "b": 2.5}),
     (one_of_several, {}),
     (quartiles, {}),
     (two_that_a_helper_gives, {}),

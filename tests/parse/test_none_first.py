@@ -146,6 +146,26 @@ def kept_before(x, f, g):
     return x[2]
 
 
+def asked_before(x, f):
+    d = x * 2
+    if d[0] > f:
+        d = None
+    else:
+        d = x * 4
+    if d is None:
+        return x[0]
+    return d[1] ** 2
+
+
+def read_before(x, f):
+    d = x * 2
+    if f:
+        d = d * 3
+    else:
+        d = None
+    return np.sum(x) if d is None else np.sum(d**2)
+
+
 CALLS: list[tuple[Any, dict[str, Any], list[str]]] = [
     *((in_the_other_branch, {"f": f}, []) for f in (True, False)),
     *((asked_in_a_loop, {"f": f}, []) for f in (True, False)),
@@ -157,6 +177,8 @@ CALLS: list[tuple[Any, dict[str, Any], list[str]]] = [
     *((numbers, {"n": n}, []) for n in (1, 2, 3)),
     (the_turn_before, {"n": 5}, []),
     *((a_part_of_the_callers, {"f": f}, ["x"]) for f in (True, False)),
+    *((asked_before, {"f": f}, []) for f in (0.1, 9.0)),
+    *((read_before, {"f": f}, []) for f in (True, False)),
     *((kept_before, {"f": f, "g": g}, []) for f in (0, 1) for g in (0, 1)),
 ]
 

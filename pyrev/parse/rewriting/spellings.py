@@ -17,7 +17,6 @@ import numpy as np
 
 from pyrev.parse.bindings import (
     bindings,
-    literal_integer,
     local_names,
     mapped,
     nodes_of,
@@ -125,51 +124,25 @@ def _with_numbers(node: gast.AST) -> gast.AST:
 
 
 def _with_tests(node: gast.AST) -> gast.AST:
-    """``k == a or k == b`` for ``k in (a, b)``, where `k` counts: so it is no nan,
-    which is in a tuple that has the same object and equals none.
+    """``k == a or k == b`` for ``k in (a, b)``: a nan is unequal to itself, as in all
+    tuples here, also where it is the same object.
     """
-    every, counts = Counter(bindings(node)), _counting(node)
-    counted = {name for name in counts if counts[name] == every[name]}
     simple = (gast.Name, gast.Attribute, gast.Subscript, gast.Constant)
 
     def tested(part: gast.AST) -> gast.AST:
         made = mapped(part, tested)
         match made:
             case gast.Compare(
-                left=gast.Name(id=name),
+                left=gast.Name(),
                 ops=[gast.In() | gast.NotIn()],
                 comparators=[gast.Tuple(elts=[_, *_] as elts) | gast.List(elts=elts)],
-            ) if name in counted:
+            ):
                 others = [e for e in elts if not _is_number(e)]
                 if others and all(isinstance(e, simple) for e in others):
                     return _either(made, elts)
         return made
 
     return tested(node)
-
-
-def _counting(node: gast.AST) -> Counter[str]:
-    """How often each name is bound to an integer, by the text."""
-    found: Counter[str] = Counter()
-    for n in nodes_of(node):
-        match n:
-            case gast.For(target=gast.Name(id=name), iter=gast.Call(func=func)):
-                found[name] += getattr(func, "id", "") == "range"
-            case gast.For(
-                target=gast.Tuple(elts=[gast.Name(id=name), *_]),
-                iter=gast.Call(func=gast.Name(id="enumerate")),
-            ):
-                found[name] += 1
-            case (
-                gast.Assign(targets=[gast.Name(id=name)], value=value)
-                | gast.AugAssign(target=gast.Name(id=name), value=value)
-            ):
-                cast = isinstance(value, gast.Call) and isinstance(
-                    value.func, gast.Name
-                )
-                whole = cast and value.func.id in ("int", "len")
-                found[name] += whole or literal_integer(value) is not None
-    return found
 
 
 def _either(node: gast.Compare, elts: list[gast.AST]) -> gast.AST:
