@@ -15,6 +15,7 @@ from types import FunctionType
 from typing import Any, TypeVar
 
 from pyrev.driver.arguments import leaf_types, positional, types_of
+from pyrev.driver.cells import has_cells
 from pyrev.driver.forms import Asked, Stored, Used, forms_of
 from pyrev.driver.plan import Plans
 from pyrev.driver.reasons import FIRST
@@ -31,7 +32,6 @@ from pyrev.runtime.journal import Journal
 from pyrev.schedule.costs import Costs
 
 T = TypeVar("T")
-#: The rank and dtype of each argument.
 _KEPT = 4  # readings: what is changed for a while is often changed back
 _APART = 16  # forms of arguments
 _MOST = 256  # things derived of one function
@@ -225,8 +225,10 @@ class Readings:
         try:
             return parse(own, known=texts, forms=forms)
         except UnsupportedError:
-            types = leaf_types(values, forms.shapes) if forms.shapes else None
-            if types:
+            # A number that is written to is an array in the program.
+            written = any(has_cells(shape) for _, shape in forms.shapes)
+            known = not written and forms.shapes
+            if known and (types := leaf_types(values, forms.shapes)):
                 with suppress(UnsupportedError):
                     return parse(own, types, texts, final=False, forms=forms)
             raise

@@ -42,6 +42,10 @@ class Statements(Values):
             (2 if not scope.loops else 1, "early return"),
             (1 if scope.loops else 0, "jump"),
             (1 if v and not deep else 0, "bound on both paths"),
+            (2 if v and not deep else 0, "none on one path"),
+            (2 if v else 0, "slice with a name"),
+            (2 if v and not deep else 0, "places under a name"),
+            (2 if scope.matrices else 0, "extreme of a matrix"),
         ]
 
     def statement(self, scope: Scope) -> None:
@@ -125,6 +129,66 @@ class Statements(Values):
         self.emit(f"{name} = {self.vector(scope, v.size)}")
         self.indent -= 1
         scope.vectors[name] = Vector(name, v.size, v.least)
+
+    def none_on_one_path_(self, scope: Scope) -> None:
+        v = self.pick(*scope.vectors.values())
+        name, test = self.fresh("q"), self.test(scope)
+        text = self.vector(scope, v.size)
+        if self.chance(40):
+            one, other = self.pick((text, "None"), ("None", text))
+            self.emit(f"{name} = {one} if {test} else {other}")
+        else:
+            self.emit(f"if {test}:")
+            self.emit(f"    {name} = {self.pick(text, 'None')}")
+            last = self.lines[-1].endswith("None")
+            self.emit("else:")
+            self.emit(f"    {name} = {text if last else 'None'}")
+        total = self.fresh("s")
+        self.emit(f"{total} = {self.atom(scope)}")
+        self.emit(f"if {name} is not None:")
+        if self.chance(30):
+            self.emit(f"    {name} = {name} * {self.number(scope, 1)}")
+        self.emit(f"    {total} += np.sum({name} * {self.vector(scope, v.size, 1)})")
+        if self.chance(30):
+            self.emit("else:")
+            self.emit(f"    {total} -= {self.number(scope, 1)}")
+        scope.numbers.append(total)
+
+    def slice_with_a_name_(self, scope: Scope) -> None:
+        v = self.pick(*scope.vectors.values())
+        name, total = self.fresh("part"), self.fresh("s")
+        forms = ["slice(None, -1)", "slice(1, None)", "slice(None, None, -1)"]
+        forms += ["slice(2)", "np.s_[1:]", "slice(0, len(VECTOR) // 2)"]
+        text = self.pick(*forms).replace("VECTOR", v.name)
+        self.emit(f"{name} = {text}")
+        if v in self.writable(scope) and self.chance(50):
+            right = self.number(scope, 1)
+            if self.chance(40):
+                right = f"0.5 * ({self.vector(scope, v.size, 1)})[{name}]"
+            self.emit(f"{v.name}[{name}] {self.pick('=', '+=', '*=')} {right}")
+        self.emit(f"{total} = np.sum({v.name}[{name}] ** 2)")
+        scope.numbers.append(total)
+
+    def places_under_a_name_(self, scope: Scope) -> None:
+        v = self.pick(*scope.vectors.values())
+        other = self.pick(*self.of_size(scope, v.size)).name
+        name, total = self.fresh("found"), self.fresh("s")
+        function = self.pick("np.where", "np.nonzero")
+        self.emit(f"{name} = {function}({other} > {self.atom(scope)})")
+        self.emit(f"{total} = np.sum({v.name}[{name}]) + 0.1 * len({name}[0])")
+        if self.chance(50):
+            at = self.fresh("p")
+            self.emit(f"for {at} in {name}[0]:")
+            self.emit(f"    {total} += {v.name}[{at}] * {self.number(scope, 1)}")
+        scope.numbers.append(total)
+
+    def extreme_of_a_matrix_(self, scope: Scope) -> None:
+        m = self.pick(*scope.matrices.values())
+        place, total = self.fresh("p"), self.fresh("s")
+        call = self.pick(f"np.argmax({m.name})", f"{m.name}.argmin()")
+        self.emit(f"{place} = {call}")
+        self.emit(f"{total} = {m.name}.ravel()[{place}] * {self.number(scope, 1)}")
+        scope.numbers.append(total)
 
     # ---------------------------------------------------------------- writes
 
