@@ -120,7 +120,7 @@ def among_floats(x, a, b):
     edges = 0
     for i in range(len(x)):
         v = x[i]
-        if v in (a, b) or v not in (x[0], a, 0.7):
+        if v in (a, b) or v not in (x[0], a, 0.55):
             edges += 1
     return np.sum(x**2) * edges
 
