@@ -20,7 +20,6 @@ from pyrev.ir.diagnostics import ArgumentError
 from pyrev.ir.dtypes import DTYPES, concrete, is_float
 from pyrev.ir.nodes import Extent, Load, Program, Return, Var, exprs, walk, walk_expr
 from pyrev.parse.forms import Path
-from pyrev.parse.rewriting.complex_numbers.arguments import pairs_in
 from pyrev.parse.rewriting.structures.objects import at_path
 from pyrev.parse.rewriting.structures.shapes import Shape
 from pyrev.runtime.device import is_array, is_device, share_memory
@@ -54,33 +53,21 @@ def is_python_number(value: object) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, np.generic)
 
 
-def types_of(values: Mapping[str, object]) -> dict[str, tuple[int, str]]:
-    """The ranks and dtypes of the numbers and arrays among arguments, by their names;
-    `ArgumentError` for one that no function takes.
-    """
-    kinds_ = {
-        name: kind_of(name, value)
-        for name, value in values.items()
-        if is_array(value) or isinstance(value, (bool, int, float, np.generic))
-    }
-    return {n: (kind.rank, concrete(kind.dtype)) for n, kind in kinds_.items()}
-
-
-def leaf_types(
+def types_of(
     values: Mapping[str, object], shapes: Sequence[tuple[str, Shape]]
-) -> dict[Path, tuple[int, str]] | None:
-    """The ranks and dtypes of arguments, and of what is in those that are structures of
-    these shapes, by their paths; None if there are complex numbers.
+) -> dict[Path, tuple[int, str]]:
+    """The ranks and dtypes of the numbers and arrays among arguments, and of those in
+    arguments that are structures of these shapes, by their paths; `ArgumentError` for
+    one that no function takes.
     """
-    own = dict(shapes)
-    if any(True for shape in own.values() for _ in pairs_in(shape)):
-        return None
-    plain = types_of({n: v for n, v in values.items() if n not in own})
-    found: dict[Path, tuple[int, str]] = {(n,): known for n, known in plain.items()}
-    for name, shape in shapes:
-        for path in shape.leaves():
-            inner = types_of({name: at_path(values[name], path)})
-            found |= {(name, *path): known for known in inner.values()}
+    inside = dict(shapes)
+    found: dict[Path, tuple[int, str]] = {}
+    for name, value in values.items():
+        for path in inside[name].leaves() if name in inside else [()]:
+            leaf = at_path(value, path)
+            if is_array(leaf) or isinstance(leaf, (bool, int, float, np.generic)):
+                kind = kind_of(name, leaf)
+                found[name, *path] = kind.rank, concrete(kind.dtype)
     return found
 
 

@@ -14,7 +14,7 @@ from contextlib import suppress
 from types import FunctionType
 from typing import Any, TypeVar
 
-from pyrev.driver.arguments import leaf_types, positional, types_of
+from pyrev.driver.arguments import positional, types_of
 from pyrev.driver.cells import has_cells
 from pyrev.driver.forms import Asked, Stored, Used, forms_of
 from pyrev.driver.plan import Plans
@@ -26,6 +26,7 @@ from pyrev.ir.diagnostics import Finding, UnsupportedError
 from pyrev.parse import FEW_STATEMENTS, Parsed, parse
 from pyrev.parse.forms import Forms
 from pyrev.parse.open_texts import OpenText
+from pyrev.parse.rewriting.complex_numbers.arguments import pairs_in
 from pyrev.parse.source import Texts, parameters_of, plain
 from pyrev.runtime.code_cache import MAKING
 from pyrev.runtime.journal import Journal
@@ -219,18 +220,22 @@ class Readings:
     def _parsed(
         self, texts: Sequence[Texts], forms: Forms, values: Mapping[str, Any]
     ) -> Parsed:
-        own = self.function
-        if self._why is not None and self._why.waits and values and not forms.shapes:
-            return parse(own, types_of(values), texts, final=False, forms=forms)
+        own, shapes = self.function, forms.shapes
+
+        def typed() -> Parsed:
+            types = types_of(values, shapes)
+            return parse(own, types, texts, final=False, forms=forms)
+
+        if self._why is not None and self._why.waits and values and not shapes:
+            return typed()
         try:
             return parse(own, known=texts, forms=forms)
         except UnsupportedError:
-            # A number that is written to is an array in the program.
-            written = any(has_cells(shape) for _, shape in forms.shapes)
-            known = not written and forms.shapes
-            if known and (types := leaf_types(values, forms.shapes)):
+            # In the program a number that is written to is an array, a complex one two.
+            others = (has_cells(s) or any(True for _ in pairs_in(s)) for _, s in shapes)
+            if values and shapes and not any(others):
                 with suppress(UnsupportedError):
-                    return parse(own, types, texts, final=False, forms=forms)
+                    return typed()
             raise
 
     def _made(self, parsed: Parsed) -> Reading:

@@ -11,6 +11,16 @@ from typing import Any
 
 import gast
 
+#: What comparisons of numbers mean.
+COMPARED: dict[type, Callable[[Any, Any], bool]] = {
+    gast.Eq: operator.eq,
+    gast.NotEq: operator.ne,
+    gast.Lt: operator.lt,
+    gast.LtE: operator.le,
+    gast.Gt: operator.gt,
+    gast.GtE: operator.ge,
+}
+
 
 def children(node: gast.AST) -> list[gast.AST]:
     """The nodes directly inside `node`, operators and contexts apart."""
@@ -83,6 +93,36 @@ def literal_integer(node: gast.AST | None) -> int | None:
         case gast.UnaryOp(op=gast.USub(), operand=gast.Constant(value=int() as k)):
             return -k
     return None
+
+
+def is_none(node: gast.AST | None) -> bool:
+    """Is this the literal?"""
+    return isinstance(node, gast.Constant) and node.value is None
+
+
+def bound_alone(
+    node: gast.AST, wanted: Callable[[gast.AST], bool]
+) -> dict[str, list[gast.AST]]:
+    """The names that a definition binds by assignments of `wanted` values alone, each
+    to one name, and that no function inside mentions, with these values.
+    """
+    found: dict[str, list[gast.AST]] = {}
+    hidden: set[str] = set()
+    for n in nodes_of(node):
+        match n:
+            case gast.Assign(targets=[gast.Name(id=name)], value=value):
+                if wanted(value):
+                    found.setdefault(name, []).append(value)
+            case gast.FunctionDef() | gast.Lambda() if n is not node:
+                hidden |= {*identifiers(n)}
+            case gast.Name(id=name, ctx=gast.Del()):
+                hidden.add(name)
+    every = Counter(bindings(node))
+    return {
+        name: values
+        for name, values in found.items()
+        if name not in hidden and len(values) == every[name]
+    }
 
 
 def literal_axes(node: gast.AST | None) -> tuple[int, ...] | None:

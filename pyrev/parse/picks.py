@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import gast
 
 from pyrev.ir.nodes import ZERO, Call, Expr, Loc
+from pyrev.parse.bindings import is_none
 from pyrev.parse.creation import array_of_list
 from pyrev.parse.draws import (
     ask,
@@ -98,7 +99,7 @@ def _choice(
         places=own is not None,
     )
     size = given.get("size")
-    size = None if _is_none(size) else size
+    size = None if is_none(size) else size
     first = source.shape[0] if isinstance(source, Array) else source
     form = integer_form("integers" if own else "choice", size is None, at)
     found = drawn_by(w, site, [w.emit.keep(first, "a")], size, scope, at, form, weights)
@@ -170,10 +171,6 @@ def _refuse(w: Walk, draw: Draw, at: Loc) -> Refused:
     return Refused()
 
 
-def _is_none(node: gast.AST | None) -> bool:
-    return node is None or isinstance(node, gast.Constant) and node.value is None
-
-
 def _arguments(node: gast.Call, name: str) -> dict[str, gast.AST] | None:
     """The arguments by name; None if they do not fit."""
     names = _PARAMETERS[name]
@@ -185,6 +182,6 @@ def _arguments(node: gast.Call, name: str) -> dict[str, gast.AST] | None:
         if k.arg not in names or k.arg in given:
             return None
         given[k.arg] = k.value
-    if "p" in given and _is_none(given["p"]):
+    if "p" in given and is_none(given["p"]):
         del given["p"]
     return given if names[0] in given else None

@@ -26,6 +26,7 @@ import gast
 import numpy as np
 
 from pyrev.parse.bindings import (
+    COMPARED,
     literal_integer,
     local_names,
     mapped,
@@ -433,16 +434,6 @@ def _at_least(array: gast.AST, axes: int, most: int) -> gast.AST | None:
     return gast.Subscript(array, index, gast.Load())
 
 
-_COMPARED: dict[type, Callable[[Any, Any], bool]] = {
-    gast.Eq: operator.eq,
-    gast.NotEq: operator.ne,
-    gast.Lt: operator.lt,
-    gast.LtE: operator.le,
-    gast.Gt: operator.gt,
-    gast.GtE: operator.ge,
-}
-
-
 _COMPUTED: dict[type, Callable[[int, int], int]] = {
     gast.Add: operator.add,
     gast.Sub: operator.sub,
@@ -463,7 +454,7 @@ def _decided(e: gast.AST) -> bool | gast.AST | None:
                 within = one in numbers
                 return None if None in numbers else within is isinstance(op, gast.In)
             two = literal_integer(right)
-            compared = _COMPARED.get(type(op))
+            compared = COMPARED.get(type(op))
             if one is not None and two is not None and compared is not None:
                 return compared(one, two)
         case gast.BinOp(left=left, op=op, right=right) if type(op) in _COMPUTED:

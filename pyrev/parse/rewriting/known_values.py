@@ -25,6 +25,7 @@ import gast
 
 from pyrev.parse.bindings import (
     default_nodes,
+    is_none,
     literal_integer,
     mapped,
     nodes_of,
@@ -153,11 +154,6 @@ def known_defaults(node: gast.AST) -> dict[str, str | None]:
 def is_known(node: gast.AST | None) -> bool:
     """Is this the literal None, or a text?"""
     return isinstance(node, gast.Constant) and isinstance(node.value, (str, type(None)))
-
-
-def is_none(node: gast.AST | None) -> bool:
-    """Is this the literal?"""
-    return isinstance(node, gast.Constant) and node.value is None
 
 
 def _without(spec: gast.arguments, names: Collection[str]) -> gast.arguments:

@@ -27,6 +27,7 @@ from pyrev.ir.nodes import fresh
 from pyrev.parse.bindings import (
     children,
     identifiers,
+    is_none,
     literal_integer,
     mapped,
     nodes_of,
@@ -119,7 +120,7 @@ def may_be_set_to_none(node: gast.AST) -> set[str]:
         t.id
         for s in nodes_of(node)
         for t, v in _pairs(s)
-        if any(map(_is_none, _ways(v)))
+        if any(map(is_none, _ways(v)))
     }
     return given | {n for s in nodes_of(node) for n in found_in(s)}
 
@@ -345,7 +346,7 @@ class _Flags:
     def may_be_none(self, e: gast.AST, states: States) -> bool:
         """Is a value None, or a name or a choice that may be?"""
         return any(
-            _is_none(way)
+            is_none(way)
             or (
                 isinstance(way, gast.Name)
                 and way.id in self.names
@@ -669,7 +670,7 @@ def _asked_of(e: gast.Compare) -> gast.Name | None:
     (op,), (right,) = e.ops, e.comparators
     if isinstance(op, (gast.Is, gast.IsNot, gast.Eq, gast.NotEq)):
         for one, other in ((e.left, right), (right, e.left)):
-            if _is_none(other) and isinstance(one, gast.Name):
+            if is_none(other) and isinstance(one, gast.Name):
                 return one
     return None
 
@@ -780,10 +781,6 @@ def _negated(test: gast.AST, at: gast.AST) -> gast.AST:
     if isinstance(test, gast.Constant):
         return _located(gast.Constant(not test.value, None), at)
     return _located(gast.UnaryOp(gast.Not(), test), at)
-
-
-def _is_none(node: gast.AST) -> bool:
-    return isinstance(node, gast.Constant) and node.value is None
 
 
 def _pass(at: gast.AST) -> gast.AST:

@@ -22,6 +22,7 @@ from pyrev.ir.nodes import fresh
 from pyrev.parse.bindings import (
     bindings,
     identifiers,
+    is_none,
     literal_integer,
     local_names,
     mapped,
@@ -291,7 +292,7 @@ def _found(s: gast.AST, calls: _Calls, count: int, node: gast.AST) -> list[gast.
 def _given(
     value: gast.AST | None, calls: _Calls, count: int, node: gast.AST
 ) -> list[gast.AST]:
-    if value is None or _is_none(value):
+    if _is_none(value):
         return [_nothing(count)]
     if isinstance(value, gast.IfExp):
         ways = [_given(v, calls, count, node) for v in (value.body, value.orelse)]
@@ -331,7 +332,7 @@ def _none() -> gast.AST:
 
 
 def _is_none(value: gast.AST | None) -> bool:
-    return value is None or (isinstance(value, gast.Constant) and value.value is None)
+    return value is None or is_none(value)
 
 
 def _ways(value: gast.AST | None) -> Iterator[gast.AST | None]:

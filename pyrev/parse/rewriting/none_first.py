@@ -15,7 +15,7 @@ from collections.abc import Collection, Sequence
 
 import gast
 
-from pyrev.parse.bindings import identifiers
+from pyrev.parse.bindings import identifiers, is_none
 from pyrev.parse.rewriting.made_texts import assign, name_of, placed
 
 
@@ -59,7 +59,7 @@ def _apart(s: gast.AST, names: Collection[str]) -> list[gast.AST]:
             read = {n for v in values for n in identifiers(v)}
             if len({*given}) < len(targets) or not read.isdisjoint(given):
                 return [s]
-            if any(map(_is_none, values)) and {*names} & {*given}:
+            if any(map(is_none, values)) and {*names} & {*given}:
                 pairs = zip(targets, values, strict=True)
                 return [placed(assign([t], v), s) for t, v in pairs]
     return [s]
@@ -71,7 +71,7 @@ def _chosen(s: gast.AST, names: Collection[str]) -> gast.AST:
         case gast.Assign(
             targets=[gast.Name(id=name) as target],
             value=gast.IfExp(test=test, body=a, orelse=b),
-        ) if name in names and _is_none(a) != _is_none(b):
+        ) if name in names and is_none(a) != is_none(b):
             one, other = (_given(target, v, s) for v in (a, b))
             return placed(gast.If(test, [one], [other]), s)
     return s
@@ -90,7 +90,7 @@ def _moved(s: gast.If, name: str) -> list[gast.AST]:
     for own, other in (("body", "orelse"), ("orelse", "body")):
         mine, theirs = getattr(s, own), getattr(s, other)
         k = _first(mine, name)
-        if k is None or not _is_none(mine[k].value):
+        if k is None or not is_none(mine[k].value):
             continue
         there = _first(theirs, name)
         if there is None or name in identifiers(theirs[there].value):
@@ -109,7 +109,3 @@ def _first(stmts: Sequence[gast.AST], name: str) -> int | None:
         if name in identifiers(s):
             return None
     return None
-
-
-def _is_none(e: gast.AST) -> bool:
-    return isinstance(e, gast.Constant) and e.value is None

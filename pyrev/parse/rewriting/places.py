@@ -10,14 +10,13 @@ Python text in, Python text out, before anything is lowered::
 from __future__ import annotations
 
 import copy
-from collections import Counter
 
 import gast
 import numpy as np
 
 from pyrev.ir.nodes import fresh
 from pyrev.parse.bindings import (
-    bindings,
+    bound_alone,
     children,
     identifiers,
     literal_integer,
@@ -53,18 +52,14 @@ def with_named_places(node: gast.AST, lookup: Lookup) -> gast.AST:
         return x[found_0].sum() + len(found_0)
     """
     local = local_names(node)
-    made: Counter[str] = Counter()
-    for n in nodes_of(node):
-        match n:
-            case gast.Assign(
-                targets=[gast.Name(id=name)],
-                value=gast.Call(func=func, args=[_], keywords=[]),
-            ) if object_named(func, local, lookup) in (np.where, np.nonzero):
-                made[name] += 1
-            case gast.FunctionDef() | gast.Lambda() if n is not node:
-                made.update(dict.fromkeys(identifiers(n), -(10**6)))
-    every = Counter(bindings(node))
-    axes = {n: _axes(node, n) for n, times in made.items() if times == every[n] > 0}
+
+    def gives_places(value: gast.AST) -> bool:
+        match value:
+            case gast.Call(func=func, args=[_], keywords=[]):
+                return object_named(func, local, lookup) in (np.where, np.nonzero)
+        return False
+
+    axes = {name: _axes(node, name) for name in bound_alone(node, gives_places)}
     taken = {*identifiers(node)}
     names = {
         name: [fresh(f"{name}_{k}", taken) for k in range(count)]

@@ -16,11 +16,11 @@ import gast
 
 from pyrev.ir.nodes import fresh
 from pyrev.parse.bindings import (
+    bound_alone,
     children,
     identifiers,
     literal_integer,
     local_names,
-    nodes_of,
 )
 from pyrev.parse.rewriting.made_texts import (
     Lookup,
@@ -68,27 +68,17 @@ def without_ranges(node: gast.AST, lookup: Lookup) -> gast.AST:
 
 
 def _assigned(node: gast.AST) -> dict[str, int]:
-    """The step of the ranges that a name is given to; 0 if it is given to others."""
-    found: dict[str, int] = {}
-    ranges: set[int] = set()
-    for n in nodes_of(node):
-        match n:
-            case gast.Assign(
-                targets=[gast.Name(id=name) as target],
-                value=gast.Call(func=gast.Name(id="range")) as call,
-            ):
-                step = _step(call)
-                found[name] = step if found.get(name, step) == step else 0
-                ranges.add(id(target))
-    for n in nodes_of(node):
-        match n:
-            case gast.Name(id=name, ctx=gast.Store() | gast.Param() | gast.Del()):
-                if name in found and id(n) not in ranges:
-                    found[name] = 0
-            case gast.FunctionDef() | gast.Lambda() if n is not node:
-                # Functions inside may see another of the ranges.
-                found.update(dict.fromkeys(found.keys() & {*identifiers(n)}, 0))
-    return found
+    """The step of the ranges that a name is given to; 0 if there are several."""
+    found = bound_alone(node, _is_range)
+    steps = {name: {*map(_step, calls)} for name, calls in found.items()}
+    return {n: own.pop() if len(own) == 1 else 0 for n, own in steps.items()}
+
+
+def _is_range(value: gast.AST) -> bool:
+    match value:
+        case gast.Call(func=gast.Name(id="range")):
+            return True
+    return False
 
 
 def _step(call: gast.Call) -> int:

@@ -12,7 +12,7 @@ Python text in, Python text out, before anything is lowered::
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import gast
@@ -20,8 +20,10 @@ import numpy as np
 
 from pyrev.ir.nodes import fresh
 from pyrev.parse.bindings import (
+    bound_alone,
     children,
     identifiers,
+    is_none,
     literal_integer,
     local_names,
     nodes_of,
@@ -82,7 +84,7 @@ class _Look:
         """The three parts of a slice, None for those left out; None for others."""
         match e:
             case gast.Slice(lower=lower, upper=upper, step=step):
-                return tuple(None if _is_none(p) else p for p in (lower, upper, step))
+                return tuple(None if is_none(p) else p for p in (lower, upper, step))
             case gast.Call(func=gast.Name() as func, args=args, keywords=[]):
                 if object_named(func, self.local, self.lookup) is not slice:
                     return None
@@ -92,13 +94,13 @@ class _Look:
                     return None
                 given = [None, *args] if len(args) == 1 else [*args]
                 given += [None] * (3 - len(given))
-                return tuple(None if _is_none(p) else p for p in given)
+                return tuple(None if is_none(p) else p for p in given)
         return None
 
     def spelt(self, e: gast.AST) -> gast.AST | None:
         """What stands between the brackets of ``np.s_[...]``; None for others."""
         match e:
-            case gast.Subscript(value=value, slice=index):
+            case gast.Subscript(value=gast.Attribute(attr="s_") as value, slice=index):
                 if object_named(value, self.local, self.lookup) is np.s_:
                     return index
         return None
@@ -117,10 +119,6 @@ class _Look:
         return found
 
 
-def _is_none(e: gast.AST | None) -> bool:
-    return e is None or (isinstance(e, gast.Constant) and e.value is None)
-
-
 #: One binding of a name: its entries, each the parts of a slice or a single place.
 _Entry = tuple[gast.AST | None, ...]
 
@@ -128,32 +126,12 @@ _Entry = tuple[gast.AST | None, ...]
 def _assigned(node: gast.AST, look: _Look) -> dict[str, list[list[_Entry]]]:
     """What every name of slices is bound to, if nothing else is."""
     found: dict[str, list[list[_Entry]]] = {}
-    known: set[int] = set()
-    for n in nodes_of(node):
-        match n:
-            case gast.Assign(targets=[gast.Name(id=name) as target], value=value):
-                entries = look.entries(value)
-                if entries is not None:
-                    given = [look.parts(e) or (e,) for e in entries]
-                    found.setdefault(name, []).append(given)
-                    known.add(id(target))
-    others = {*_others(node, known)}
-    return {
-        name: bound
-        for name, bound in found.items()
-        if name not in others and len({*map(_shape, bound)}) == 1
-    }
-
-
-def _others(node: gast.AST, known: set[int]) -> Iterator[str]:
-    """Names that are bound in other ways, or seen by functions inside."""
-    for n in nodes_of(node):
-        match n:
-            case gast.Name(id=name, ctx=gast.Store() | gast.Param() | gast.Del()):
-                if id(n) not in known:
-                    yield name
-            case gast.FunctionDef() | gast.Lambda() if n is not node:
-                yield from identifiers(n)
+    for name, values in bound_alone(node, lambda v: bool(look.entries(v))).items():
+        every = [look.entries(value) or [] for value in values]
+        bound = [[look.parts(e) or (e,) for e in entries] for entries in every]
+        if len({*map(_shape, bound)}) == 1:
+            found[name] = bound
+    return found
 
 
 def _shape(bound: Sequence[_Entry]) -> tuple[tuple[bool, ...], ...]:

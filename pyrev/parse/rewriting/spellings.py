@@ -8,14 +8,13 @@ over ``np.ndindex(n, m)`` is one over each range.
 from __future__ import annotations
 
 import copy
-import operator
 from collections import Counter
-from collections.abc import Callable
 
 import gast
 import numpy as np
 
 from pyrev.parse.bindings import (
+    COMPARED,
     bindings,
     local_names,
     mapped,
@@ -374,20 +373,10 @@ def _always_holds(test: gast.AST) -> bool:
             ops=[op],
             comparators=[gast.Constant(value=int(b))],
         ):
-            return type(op) in _ORDERS and _ORDERS[type(op)](a, b)
+            return type(op) in COMPARED and COMPARED[type(op)](a, b)
         case gast.Constant(value=value):
             return type(value) in (int, float) and bool(value)
     return False
-
-
-_ORDERS: dict[type, Callable[[int, int], bool]] = {
-    gast.Lt: operator.lt,
-    gast.LtE: operator.le,
-    gast.Gt: operator.gt,
-    gast.GtE: operator.ge,
-    gast.Eq: operator.eq,
-    gast.NotEq: operator.ne,
-}
 
 
 def _flat(array: gast.AST, read: bool) -> gast.AST:

@@ -13,10 +13,9 @@ import gast
 import numpy as np
 
 from pyrev.ir.diagnostics import ArgumentError
-from pyrev.parse.bindings import local_names, nodes_of, parameters
+from pyrev.parse.bindings import is_none, local_names, nodes_of, parameters
 from pyrev.parse.grounds import Missing, name_behind
 from pyrev.parse.rewriting.field_reads import LENGTH, used_fields
-from pyrev.parse.rewriting.known_values import is_none
 from pyrev.parse.rewriting.made_texts import ROOTS, Lookup, read_in
 from pyrev.parse.rewriting.structures.objects import at_path, fields_of, shape_of
 from pyrev.parse.rewriting.structures.shapes import Key, Names, Shape

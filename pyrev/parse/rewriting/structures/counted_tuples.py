@@ -12,7 +12,7 @@ Python text in, Python text out, before structures are taken apart::
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 import gast
 import numpy as np
@@ -33,7 +33,7 @@ from pyrev.parse.rewriting.made_texts import (
     number_of,
     object_named,
     placed,
-    root_of,
+    written_in,
 )
 from pyrev.parse.rewriting.structures.shapes import Shape
 
@@ -63,11 +63,11 @@ def with_lists_beside(
         return node
     local = local_names(node)
     names: dict[str, str] = {}
-    taken = {*identifiers(node)}
+    taken, written = {*identifiers(node)}, written_in(node)
     for name, shape in shapes.items():
         plain = shape.kind == "tuple" and all(f is None for _, f in shape.fields)
         if plain and shape.fields and bindings(node).count(name) == 1:
-            if reads_by_number(node, name) and not _writes(node, name):
+            if reads_by_number(node, name) and name not in written:
                 names[name] = fresh(f"{name}_all", taken)
     if not names:
         return node
@@ -96,13 +96,10 @@ def with_lists_beside(
     at = made.body[min(after, len(made.body) - 1)]
     head = [
         placed(
-            assign(
-                [name_of(own, None, gast.Store())], _elements(name, shapes[name], at)
-            ),
-            at,
+            assign([name_of(own, None, gast.Store())], _elements(name, shape, at)), at
         )
         for name, own in names.items()
-        if any(n.id == own for n in _names(made))
+        if own in identifiers(made) and (shape := shapes[name])
     ]
     made.body = [*made.body[:after], *head, *made.body[after:]]
     return made
@@ -115,10 +112,6 @@ def _elements(name: str, shape: Shape, at: gast.AST) -> gast.AST:
         for k in range(len(shape.fields))
     ]
     return placed(gast.List(every, gast.Load()), at)
-
-
-def _names(node: gast.AST) -> Iterator[gast.Name]:
-    return (n for n in nodes_of(node) if isinstance(n, gast.Name))
 
 
 def _is_counted(index: gast.AST) -> bool:
@@ -142,12 +135,3 @@ def reads_by_number(node: gast.AST, name: str) -> bool:
                 if own == name:
                     return True
     return False
-
-
-def _writes(node: gast.AST, name: str) -> bool:
-    return any(
-        isinstance(n, (gast.Subscript, gast.Attribute))
-        and not isinstance(n.ctx, gast.Load)
-        and root_of(n) == name
-        for n in nodes_of(node)
-    )

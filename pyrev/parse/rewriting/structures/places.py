@@ -8,7 +8,7 @@ from typing import Protocol
 
 import gast
 
-from pyrev.parse.rewriting.known_values import is_none
+from pyrev.parse.bindings import is_none
 from pyrev.parse.rewriting.made_texts import name_of
 from pyrev.parse.rewriting.structures.nodes import element, key_of, literal
 from pyrev.parse.rewriting.structures.record_views import single

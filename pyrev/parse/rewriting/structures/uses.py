@@ -7,8 +7,7 @@ from typing import Protocol
 
 import gast
 
-from pyrev.parse.bindings import children, parameters
-from pyrev.parse.rewriting.known_values import is_none
+from pyrev.parse.bindings import children, is_none, parameters
 from pyrev.parse.rewriting.structures.methods import way_to
 from pyrev.parse.rewriting.structures.nodes import Use
 from pyrev.parse.rewriting.structures.shapes import Key, Missing, Shape
